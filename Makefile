@@ -1,0 +1,70 @@
+# Every check and every command is defined here once; hooks and CI call these targets.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+SOURCES := $(shell find rust python/unpredictabench -name '*.rs' -o -name '*.pyi') Cargo.toml Cargo.lock pyproject.toml
+PYTEST := $(BIN)/python -m pytest
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check format lint types imports docstrings spelling test-rust test-python test-slow test-eco bench clean
+
+help:  ## show these targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11") if sys.version_info < (3, 11) else 0'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(STAMP): $(SOURCES) | $(BIN)/python
+	@command -v cargo >/dev/null || { echo "a Rust toolchain is needed: see https://rustup.rs" >&2; exit 1; }
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@
+
+run: $(STAMP)  ## benchmark the small model that comes with the package on this machine
+	$(BIN)/unpredictabench run
+
+test: check test-python  ## every check and every ordinary test
+
+check: format lint types imports docstrings spelling test-rust  ## all checks that need no model
+
+format: $(STAMP)  ## formatting, as a check
+	$(BIN)/ruff format --check .
+	cargo fmt --check
+
+lint: $(STAMP)  ## ruff and clippy
+	$(BIN)/ruff check .
+	cargo clippy --quiet --all-targets -- -D warnings
+	cargo clippy --quiet --features python --lib -- -D warnings
+
+types: $(STAMP)  ## mypy, and the stub against the compiled module
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest unpredictabench._native
+
+imports: $(STAMP)  ## the floors of the house
+	$(BIN)/lint-imports
+
+docstrings: $(STAMP)  ## doctests of the public docstrings
+	$(PYTEST) --doctest-modules python/unpredictabench
+
+spelling: $(STAMP)
+	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md docs python rust tests benches
+
+test-rust:  ## kernels alone, without Python
+	cargo test --quiet
+
+test-python: $(STAMP)  ## the ordinary tests
+	$(PYTEST) -m "not slow and not eco"
+
+test-slow: $(STAMP)  ## calibration and fault tests that take minutes
+	$(PYTEST) -m slow
+
+test-eco: $(STAMP)  ## Ray and Inspect AI
+	$(PYTEST) -m eco
+
+bench: $(STAMP)  ## speed against SciPy and numba, as ratios in one run
+	$(PYTEST) benches --benchmark-only
+
+clean:
+	rm -rf $(VENV) target dist

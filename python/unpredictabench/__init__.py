@@ -1,0 +1,3 @@
+"""Measure how faithfully a language model samples from a target distribution."""
+
+from __future__ import annotations

@@ -1,0 +1,63 @@
+"""Every exception the package raises on purpose, so that a caller can catch one family."""
+
+from __future__ import annotations
+
+
+class UnpredictabenchError(Exception):
+    """Base of all errors raised on purpose; its text is one sentence that says what to do."""
+
+
+class InputError(UnpredictabenchError, ValueError):
+    """An argument broke a rule; the message names argument, rule and value.
+
+    Parameters
+    ----------
+    argument : str
+        Name of the argument as the caller wrote it.
+    rule : str
+        What it must be, as a phrase that follows "must".
+    value : object
+        What it was; shown shortened.
+
+    Examples
+    --------
+    >>> raise InputError("alpha", "lie strictly between 0 and 1", 2.0)
+    Traceback (most recent call last):
+    unpredictabench.errors.InputError: alpha must lie strictly between 0 and 1, got 2.0
+    """
+
+    def __init__(self, argument: str, rule: str, value: object) -> None:
+        self.argument, self.rule, self.value = argument, rule, value
+        super().__init__(f"{argument} must {rule}, got {shortened(value)}")
+
+    def __reduce__(self) -> tuple[type, tuple[str, str, object]]:
+        return type(self), (self.argument, self.rule, self.value)
+
+
+class MissingExtraError(UnpredictabenchError, ImportError):
+    """An optional dependency is not installed; the message holds the pip line that installs it."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        self.feature, self.extra = feature, extra
+        super().__init__(f"{feature} needs an extra: pip install 'unpredictabench[{extra}]'")
+
+    def __reduce__(self) -> tuple[type, tuple[str, str]]:
+        return type(self), (self.feature, self.extra)
+
+
+class SuiteError(UnpredictabenchError, ValueError):
+    """A suite file or a task in it is wrong; the message names file, task and field."""
+
+
+class StoreError(UnpredictabenchError):
+    """A run folder cannot be read or written; nothing already stored is lost."""
+
+
+class ClientError(UnpredictabenchError):
+    """A model could not be asked; what was stored before stays."""
+
+
+def shortened(value: object, width: int = 80) -> str:
+    """Show a value on one line of at most `width` characters."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= width else text[: width - 1] + "…"
