@@ -198,6 +198,44 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
+class Message:
+    """One chat message.
+
+    Parameters
+    ----------
+    role : {"system", "user", "assistant"}
+        Who speaks.
+    content : str
+        What is said.
+    """
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question to put to a model: the slot it fills and the words it is asked in.
+
+    Parameters
+    ----------
+    task : Task
+        The task; simulated models answer from its target.
+    index : int
+        Number of the slot within the task.
+    messages : tuple of Message
+        The conversation as a chat model receives it.
+    n_asked : int
+        Answers asked for in the one reply; 1 unless sampling is "batch".
+    """
+
+    task: Task
+    index: int
+    messages: tuple[Message, ...]
+    n_asked: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Completion:
     """What a model wrote for one slot, verbatim, and how it came.
 
@@ -227,8 +265,9 @@ class Completion:
         Requests made for this slot, at least 1.
     seed : int or None
         Seed sent, if one was.
-    reply, position : int or None
-        For batch sampling: number of the reply and place within it.
+    n_asked : int
+        Answers asked for in this one reply; more than 1 only for batch sampling, where the
+        observation at position p of reply `index` is number ``index * n_asked + p`` of the task.
     """
 
     task: str
@@ -246,8 +285,7 @@ class Completion:
     latency_s: float = 0.0
     attempts: int = 1
     seed: int | None = None
-    reply: int | None = None
-    position: int | None = None
+    n_asked: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +304,8 @@ class Extraction:
         Where in the text the value was read.
     reading : {"strict", "lenient"}
         Which reading this is.
+    position : int
+        Place within the reply, for batch sampling; otherwise 0.
     """
 
     value: Observation | None
@@ -273,6 +313,7 @@ class Extraction:
     reason: str = ""
     span: tuple[int, int] | None = None
     reading: Reading = "lenient"
+    position: int = 0
 
     @property
     def is_valid(self) -> bool:

@@ -1,0 +1,7 @@
+"""`python -m unpredictabench` is the command line."""
+
+from __future__ import annotations
+
+from unpredictabench.cli import main
+
+main()

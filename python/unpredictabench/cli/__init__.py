@@ -1,0 +1,57 @@
+"""The command line: one file a command, imported only when that command is called."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+COMMANDS: dict[str, str] = {
+    "run": "Ask a model, then score its answers.",
+    "score": "Score stored runs.",
+    "tasks": "List, show and export the tasks of a suite.",
+    "extract": "Read the answers of a stored run again and print what changed.",
+}
+"""Commands in the order --help shows them, each in a module of its name that defines `command`."""
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module when the command is used, and not before."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Return the names of the commands, in the order they are meant to be met."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import and return a command; None when there is none of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"{__name__}.{cmd_name.replace('-', '_')}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the list of commands without importing any of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="unpredictabench", message="%(package)s %(version)s")
+def group() -> None:
+    """Measure how faithfully a language model samples from a target distribution."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; an error raised on purpose becomes one sentence and exit code 1."""
+    from unpredictabench.errors import UnpredictabenchError  # noqa: PLC0415 - --help needs none
+
+    try:
+        group.main(arguments, prog_name="unpredictabench", standalone_mode=True)
+    except UnpredictabenchError as error:
+        click.echo(f"unpredictabench: {error}", err=True)
+        raise SystemExit(1) from None
