@@ -1,4 +1,13 @@
 //! Exact, batched statistics for judging whether samples follow a law.
 //!
 //! Each kernel is a pure function on slices and knows nothing of Python; the bindings live in
-//! `python` behind the feature of that name.
+//! `python` behind the feature of that name. The map: [`truth`] prepares what many samples share,
+//! [`batch`] runs rows in parallel, [`rng`] names every random draw.
+
+pub mod batch;
+pub mod error;
+pub mod rng;
+pub mod truth;
+
+#[cfg(feature = "python")]
+mod python;
