@@ -5,7 +5,10 @@
 //! [`batch`] runs rows in parallel, [`rng`] names every random draw.
 
 pub mod batch;
+pub mod crossing;
 pub mod error;
+pub mod onesample;
+pub mod pmf;
 pub mod rng;
 pub mod truth;
 
