@@ -89,9 +89,9 @@ pub fn mass_outside(
             next[first..=high].fill(0.0);
             convolve(&weights[first..=last.min(high)], jump, &mut next[first..=high]);
         }
-        for k in first..check.low.min(high + 1) {
-            outside += next[k] * below(k, level);
-        }
+        let lowest = check.low.min(high + 1).max(first);
+        let lost = (first..).zip(&next[first..lowest]);
+        outside += lost.map(|(k, mass)| mass * below(k, level)).sum::<f64>();
         outside +=
             mass_above(&weights[first..=last], first, high, n, jump, outside, |k| above(k, level));
         std::mem::swap(weights, next);

@@ -7,9 +7,11 @@
 pub mod batch;
 pub mod crossing;
 pub mod error;
+pub mod multinomial;
 pub mod onesample;
 pub mod pmf;
 pub mod rng;
+pub mod subsets;
 pub mod truth;
 
 #[cfg(feature = "python")]
