@@ -6,7 +6,11 @@
 
 pub mod batch;
 pub mod error;
+pub mod ks;
+pub mod order;
 pub mod rng;
+pub mod scaled;
+pub mod smirnov;
 pub mod truth;
 
 #[cfg(feature = "python")]
