@@ -7,10 +7,14 @@
 pub mod batch;
 pub mod crossing;
 pub mod error;
+pub mod ks;
 pub mod multinomial;
 pub mod onesample;
+pub mod order;
 pub mod pmf;
 pub mod rng;
+pub mod scaled;
+pub mod smirnov;
 pub mod subsets;
 pub mod truth;
 

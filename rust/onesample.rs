@@ -8,22 +8,12 @@
 
 use crate::crossing::{Scratch, all_futures, mass_outside, merge_checks};
 use crate::pmf::ln_binomial;
+use crate::smirnov::{Side, Tail};
 
 /// Distances closer than this are one value of the statistic: 8 units in the last place of 1.
 pub const SAME: f64 = 8.0 * f64::EPSILON;
 /// Below this probability the logarithm comes from a bound that does not underflow.
 const DEEP: f64 = 1e-250;
-
-/// Which deviations count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
-    /// Both.
-    Both,
-    /// The sample's cdf above the law's.
-    Greater,
-    /// The sample's cdf below the law's.
-    Less,
-}
 
 /// The largest deviations on both sides and where they are.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -44,8 +34,8 @@ impl Deviation {
     pub fn on(&self, side: Side) -> (f64, f64, i8) {
         let is_above = match side {
             Side::Both => self.above >= self.below - SAME,
-            Side::Greater => true,
-            Side::Less => false,
+            Side::Upper => true,
+            Side::Lower => false,
         };
         if is_above {
             let statistic =
@@ -103,52 +93,41 @@ pub(crate) fn sort_order(x: &[f64], order: &mut Vec<u32>) {
     order.sort_unstable_by(|&a, &b| x[a as usize].total_cmp(&x[b as usize]).then(a.cmp(&b)));
 }
 
-/// A tail probability and its logarithm.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Tail {
-    /// Probability; 0 where it underflows.
-    pub p: f64,
-    /// Natural logarithm, finite where `p` underflows.
-    pub ln_p: f64,
+fn tail_of(p: f64) -> Tail {
+    Tail { p: p.min(1.0), log_p: p.ln().min(0.0) }
 }
 
-impl Tail {
-    fn new(p: f64) -> Self {
-        let p = p.min(1.0);
-        Self { p, ln_p: p.ln() }
-    }
-
-    fn from_ln(ln_p: f64) -> Self {
-        let ln_p = ln_p.min(0.0);
-        Self { p: ln_p.exp(), ln_p }
-    }
+fn tail_of_ln(log_p: f64) -> Tail {
+    let log_p = log_p.min(0.0);
+    Tail { p: log_p.exp(), log_p }
 }
 
 /// P(D >= d) for `n` observations of a continuous law.
 ///
 /// ```
 /// use unpredictabench::crossing::Scratch;
-/// use unpredictabench::onesample::{Side, continuous};
+/// use unpredictabench::onesample::continuous;
+/// use unpredictabench::smirnov::Side;
 /// let tail = continuous(1, 0.75, Side::Both, &mut Scratch::default());
 /// assert!((tail.p - 0.5).abs() < 1e-15);
 /// ```
 #[must_use]
 pub fn continuous(n: usize, d: f64, side: Side, scratch: &mut Scratch) -> Tail {
     if d <= SAME {
-        return Tail::new(1.0);
+        return Tail::ONE;
     }
     if d >= 1.0 {
-        return Tail::from_ln(f64::NEG_INFINITY);
+        return tail_of_ln(f64::NEG_INFINITY);
     }
     if side != Side::Both {
-        return Tail::from_ln(ln_one_sided(n, d));
+        return tail_of_ln(ln_one_sided(n, d));
     }
     let size = n as f64;
     let below: Vec<f64> = (1..=n).map(|j| j as f64 / size - d).collect();
     let above: Vec<f64> = (0..n).map(|j| j as f64 / size + d).collect();
     let p = outside(n, &below, &above, scratch);
     // So far out both sides at once are negligible beside one.
-    if p > DEEP { Tail::new(p) } else { Tail::from_ln(ln_one_sided(n, d) + 2f64.ln()) }
+    if p > DEEP { tail_of(p) } else { tail_of_ln(ln_one_sided(n, d) + 2f64.ln()) }
 }
 
 /// P(D >= d) through the levels of the law that decide it.
@@ -159,10 +138,67 @@ pub fn continuous(n: usize, d: f64, side: Side, scratch: &mut Scratch) -> Tail {
 /// Below 1e-250 the result is the sum over the single checks: an upper bound, within a factor 2n.
 #[must_use]
 pub fn stepped(n: usize, below: &[f64], above: &[f64], side: Side, scratch: &mut Scratch) -> Tail {
-    let below = if side == Side::Less { &[] } else { below };
-    let above = if side == Side::Greater { &[] } else { above };
+    let below = if side == Side::Lower { &[] } else { below };
+    let above = if side == Side::Upper { &[] } else { above };
     let p = outside(n, below, above, scratch);
-    if p > DEEP { Tail::new(p) } else { Tail::from_ln(ln_sum_of_checks(n, below, above)) }
+    if p > DEEP { tail_of(p) } else { tail_of_ln(ln_sum_of_checks(n, below, above)) }
+}
+
+/// Observations up to which the null is exact whatever the law: about half a second for one tail.
+pub const EXACT_OBSERVATIONS: usize = 10_000;
+
+/// P(D >= d) for a continuous law in the limit of many observations; an upper bound, to that
+/// accuracy, where the law has atoms.
+///
+/// Kolmogorov's law at `d sqrt(n) + 1 / (6 sqrt(n))` (Stephens 1970; one-sided Maag & Dicaire
+/// 1971).
+#[must_use]
+pub fn asymptotic(n: usize, d: f64, side: Side) -> Tail {
+    if d <= SAME {
+        return Tail::ONE;
+    }
+    let root = (n as f64).sqrt();
+    let z = d * root + 1.0 / (6.0 * root);
+    if side != Side::Both {
+        return tail_of_ln(-2.0 * z * z);
+    }
+    if z < 0.3 {
+        return Tail::ONE; // the tail differs from 1 by less than 1e-5 of 1e-5
+    }
+    // Relative to the first term, so that the logarithm survives.
+    let term = |k: f64| (-2.0 * (k * k - 1.0) * z * z).exp();
+    let sum: f64 = (1..=20).map(f64::from).map(|k| if k % 2.0 == 1.0 { term(k) } else { -term(k) }).sum();
+    tail_of_ln(2f64.ln() - 2.0 * z * z + sum.ln())
+}
+
+/// The smallest distance whose tail for a continuous law is at most `alpha`.
+#[must_use]
+pub fn critical_distance(n: usize, alpha: f64, scratch: &mut Scratch) -> f64 {
+    let size = n as f64;
+    let log_p = |d: f64, scratch: &mut Scratch| {
+        if n > EXACT_OBSERVATIONS {
+            asymptotic(n, d, Side::Both).log_p
+        } else {
+            continuous(n, d, Side::Both, scratch).log_p
+        }
+    };
+    // The bound of Dvoretzky, Kiefer & Wolfowitz with Massart's constant.
+    let (mut low, mut high) = (0.0, ((2.0 / alpha).ln() / (2.0 * size)).sqrt().min(1.0));
+    let mut guess = high * (1.0 - 1e-3);
+    while high - low > 4.0 * f64::EPSILON * high {
+        let excess = log_p(guess, scratch) - alpha.ln();
+        if excess > 0.0 {
+            low = guess;
+        } else {
+            high = guess;
+        }
+        // Newton's step on the exponent, whose slope is close to -4 n d; past the bracket, or when
+        // it no longer moves, halve.
+        let step = guess + excess / (4.0 * size * guess);
+        let nudged = step + (step - guess) * 0.01;
+        guess = if nudged > low && nudged < high { nudged } else { low + (high - low) / 2.0 };
+    }
+    high
 }
 
 fn outside(n: usize, below: &[f64], above: &[f64], scratch: &mut Scratch) -> f64 {
@@ -241,7 +277,7 @@ mod tests {
 
     #[test]
     fn far_out_both_sides_are_twice_one_side() {
-        let one = continuous(50, 0.6, Side::Greater, &mut Scratch::default()).p;
+        let one = continuous(50, 0.6, Side::Upper, &mut Scratch::default()).p;
         close(two_sided(50, 0.6), 2.0 * one, 1e-12);
     }
 
@@ -250,8 +286,8 @@ mod tests {
         let (n, d) = (30, 0.2);
         let below: Vec<f64> = (1..=n).map(|j| j as f64 / 30.0 - d).collect();
         let mut scratch = Scratch::default();
-        let by_steps = stepped(n, &below, &[], Side::Greater, &mut scratch).p;
-        close(by_steps, continuous(n, d, Side::Greater, &mut scratch).p, 1e-12);
+        let by_steps = stepped(n, &below, &[], Side::Upper, &mut scratch).p;
+        close(by_steps, continuous(n, d, Side::Upper, &mut scratch).p, 1e-12);
     }
 
     #[test]
@@ -270,9 +306,9 @@ mod tests {
     fn deep_tails_have_a_logarithm() {
         let tail = continuous(1000, 0.9, Side::Both, &mut Scratch::default());
         assert_eq!(tail.p, 0.0);
-        assert!(tail.ln_p < -1500.0 && tail.ln_p.is_finite());
-        let flip = stepped(2000, &[0.5; 2000], &[], Side::Greater, &mut Scratch::default());
-        assert!(flip.ln_p <= 0.0);
+        assert!(tail.log_p < -1500.0 && tail.log_p.is_finite());
+        let flip = stepped(2000, &[0.5; 2000], &[], Side::Upper, &mut Scratch::default());
+        assert!(flip.log_p <= 0.0);
     }
 
     #[test]
