@@ -167,7 +167,8 @@ pub fn asymptotic(n: usize, d: f64, side: Side) -> Tail {
     }
     // Relative to the first term, so that the logarithm survives.
     let term = |k: f64| (-2.0 * (k * k - 1.0) * z * z).exp();
-    let sum: f64 = (1..=20).map(f64::from).map(|k| if k % 2.0 == 1.0 { term(k) } else { -term(k) }).sum();
+    let sum: f64 =
+        (1..=20).map(f64::from).map(|k| if k % 2.0 == 1.0 { term(k) } else { -term(k) }).sum();
     tail_of_ln(2f64.ln() - 2.0 * z * z + sum.ln())
 }
 

@@ -279,8 +279,9 @@ fn backward(ends: &[usize], n: usize, (p, q): (f64, f64), scale: f64, scratch: &
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::onesample::{Side, deviation};
+    use crate::onesample::deviation;
     use crate::rng::Stream;
+    use crate::smirnov::Side;
 
     fn choose(n: usize, k: usize) -> f64 {
         (0..k).map(|i| (n - i) as f64 / (i + 1) as f64).product()
