@@ -4,14 +4,20 @@
 //! `python` behind the feature of that name. The map: [`truth`] prepares what many samples share,
 //! [`batch`] runs rows in parallel, [`rng`] names every random draw.
 
+pub mod anderson;
 pub mod batch;
+pub mod cramer;
 pub mod crossing;
+pub mod edf;
 pub mod error;
 pub mod ks;
+pub mod kuiper;
+pub mod labelings;
 pub mod multinomial;
 pub mod onesample;
 pub mod order;
 pub mod pmf;
+pub mod pooled;
 pub mod rng;
 pub mod scaled;
 pub mod smirnov;

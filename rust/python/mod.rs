@@ -2,8 +2,10 @@
 
 // PyO3 hands arguments over by value.
 #![allow(clippy::needless_pass_by_value)]
+// A binding has the arguments of the Python function that it serves.
+#![allow(clippy::too_many_arguments)]
 
-use numpy::PyReadonlyArray1;
+use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -11,7 +13,9 @@ use crate::batch::Ragged;
 use crate::error::{Error, Result};
 use crate::truth::{Truth, Truths};
 
+mod edf;
 mod ks;
+mod nominal;
 mod onesample;
 mod subsets;
 
@@ -56,6 +60,14 @@ impl PyTruth {
 
     fn __len__(&self) -> usize {
         self.inner.len()
+    }
+
+    /// Number of draws at or below each distinct value.
+    fn cumulative_counts<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        let sorted = self.inner.sorted();
+        let ends = (1i64..).zip(1..=sorted.len());
+        let is_end = |&(_, i): &(i64, usize)| sorted.get(i) != Some(&sorted[i - 1]);
+        ends.filter(is_end).map(|(count, _)| count).collect::<Vec<i64>>().to_pyarray(py)
     }
 }
 
@@ -122,9 +134,16 @@ mod _native {
     #[pymodule_export]
     use super::PyTruth;
     #[pymodule_export]
+    use super::edf::{edf_2samp, edf_statistics, edf_tails};
+    #[pymodule_export]
     use super::first_invalid;
     #[pymodule_export]
     use super::ks::{ks_2samp, ks_2samp_one};
+    #[pymodule_export]
+    use super::nominal::{
+        pair_largest_passing, pair_tails, tv_count_draws, tv_largest_draws, tv_largest_passing,
+        tv_pool_shares, tv_tails,
+    };
     #[pymodule_export]
     use super::onesample::{
         ks_1samp_continuous, ks_1samp_critical, ks_1samp_statistic, ks_1samp_stepped,
