@@ -190,6 +190,20 @@ def _by_first(
 
 
 @dataclass(frozen=True, slots=True)
+class IntervalArrays:
+    """Confidence intervals of a batch.
+
+    Attributes
+    ----------
+    low, high : ndarray
+        Their ends.
+    """
+
+    low: Floats
+    high: Floats
+
+
+@dataclass(frozen=True, slots=True)
 class HalfLifeResult:
     """How many answers it takes to tell a model from its target: scalars, or arrays (batch,).
 
@@ -197,14 +211,14 @@ class HalfLifeResult:
     ----------
     n_star : int or ndarray
         The largest N whose pass rate is at least `level`; 0 when there is none.
-    confidence_interval : Interval
-        Ends of the interval for it, float or arrays; infinite where the pool ends before.
+    confidence_interval : Interval or IntervalArrays
+        Ends of the interval for it; infinite where the pool ends before.
     is_censored : bool or ndarray
         Whether `n_star` is the whole pool, so that the true value may be larger.
     """
 
     n_star: int | Integers
-    confidence_interval: Interval
+    confidence_interval: Interval | IntervalArrays
     is_censored: bool | NDArray[np.bool_]
 
 
@@ -270,7 +284,7 @@ def half_life(
     if pools.x.is_single:
         interval = Interval(float(low[0]), float(high[0]))
         return HalfLifeResult(int(n_star[0]), interval, bool(is_censored[0]))
-    return HalfLifeResult(n_star, Interval(low.astype(np.float64), high), is_censored)
+    return HalfLifeResult(n_star, IntervalArrays(low.astype(np.float64), high), is_censored)
 
 
 def _largest(is_reached: NDArray[np.bool_]) -> Integers:
