@@ -5,9 +5,17 @@
 //! [`batch`] runs rows in parallel, [`rng`] names every random draw.
 
 pub mod batch;
+pub mod energy;
 pub mod error;
+pub mod jensenshannon;
+pub mod kde;
 pub mod rng;
+pub mod scale;
 pub mod truth;
+pub mod w1_null;
+pub mod wasserstein;
 
+#[cfg(test)]
+mod golden;
 #[cfg(feature = "python")]
 mod python;

@@ -3,12 +3,16 @@
 //! Everything that many samples share about one truth lives here; parts that only some statistics
 //! need are made on first use and then shared by every thread.
 
+use std::sync::OnceLock;
+
 use crate::error::{Error, Result};
+use crate::wasserstein::Centred;
 
 /// Draws from the target, sorted and ready for many comparisons.
 #[derive(Debug, Clone)]
 pub struct Truth {
     sorted: Vec<f64>,
+    centred: OnceLock<Centred>,
 }
 
 impl Truth {
@@ -25,13 +29,25 @@ impl Truth {
         }
         let mut sorted = draws.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
-        Ok(Self { sorted })
+        Ok(Self { sorted, centred: OnceLock::new() })
     }
 
     /// The draws in ascending order (-0.0 before 0.0, which compare as equal).
     #[must_use]
     pub fn sorted(&self) -> &[f64] {
         &self.sorted
+    }
+
+    /// Number of draws at or below `x`.
+    #[must_use]
+    pub fn rank(&self, x: f64) -> usize {
+        self.sorted.partition_point(|&y| y <= x)
+    }
+
+    /// Values centred at the median with their prefix sums, made on first use.
+    #[must_use]
+    pub fn centred(&self) -> &Centred {
+        self.centred.get_or_init(|| Centred::new(&self.sorted))
     }
 
     /// Number of draws.
