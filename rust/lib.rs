@@ -9,6 +9,7 @@ pub mod energy;
 pub mod error;
 pub mod jensenshannon;
 pub mod kde;
+pub mod permutation;
 pub mod resampling;
 pub mod rng;
 pub mod scale;
