@@ -5,13 +5,23 @@
 //! [`batch`] runs rows in parallel, [`rng`] names every random draw.
 
 pub mod batch;
+pub mod energy;
 pub mod error;
+pub mod extended;
+pub mod jensenshannon;
+pub mod kde;
 pub mod ks;
 pub mod order;
+pub mod permutation;
+pub mod resampling;
 pub mod rng;
-pub mod scaled;
+pub mod scale;
 pub mod smirnov;
 pub mod truth;
+pub mod w1_null;
+pub mod wasserstein;
 
+#[cfg(test)]
+mod golden;
 #[cfg(feature = "python")]
 mod python;

@@ -4,16 +4,19 @@
 //! need are made on first use and then shared by every thread.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use crate::batch::Ragged;
 use crate::error::{Error, Result};
 use crate::order::sort_into;
+use crate::wasserstein::Centred;
 
 /// Draws from the target, sorted and ready for many comparisons.
 #[derive(Debug, Clone)]
 pub struct Truth {
     sorted: Vec<f64>,
     is_tied: bool,
+    centred: OnceLock<Centred>,
 }
 
 impl Truth {
@@ -31,7 +34,7 @@ impl Truth {
         let mut sorted = Vec::new();
         sort_into(draws, &mut sorted);
         let is_tied = sorted.windows(2).any(|w| w[0] == w[1]);
-        Ok(Self { sorted, is_tied })
+        Ok(Self { sorted, is_tied, centred: OnceLock::new() })
     }
 
     /// The draws in ascending order, with -0.0 made 0.0.
@@ -48,7 +51,7 @@ impl Truth {
 
     /// The largest end of a block of equal draws at or below `j`.
     #[must_use]
-    #[allow(clippy::cast_possible_wrap, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub fn block_at_most(&self, j: i64) -> i64 {
         let at = j as usize;
         if !self.is_tied || at == 0 || at >= self.sorted.len() {
@@ -63,7 +66,7 @@ impl Truth {
 
     /// The smallest end of a block of equal draws at or above `j`.
     #[must_use]
-    #[allow(clippy::cast_possible_wrap, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub fn block_at_least(&self, j: i64) -> i64 {
         let at = j as usize;
         if !self.is_tied || at == 0 || at >= self.sorted.len() {
@@ -71,6 +74,18 @@ impl Truth {
         }
         let value = self.sorted[at - 1];
         self.sorted.partition_point(|&y| y <= value) as i64
+    }
+
+    /// Number of draws at or below `x`.
+    #[must_use]
+    pub fn rank(&self, x: f64) -> usize {
+        self.sorted.partition_point(|&y| y <= x)
+    }
+
+    /// Values centred at the median with their prefix sums, made on first use.
+    #[must_use]
+    pub fn centred(&self) -> &Centred {
+        self.centred.get_or_init(|| Centred::new(&self.sorted))
     }
 
     /// Number of draws.

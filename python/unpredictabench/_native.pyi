@@ -1,6 +1,6 @@
 """The compiled kernels; only `unpredictabench.stats` imports them."""
 
-from typing import TypeAlias, final
+from typing import Self, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ _Counts: TypeAlias = int | NDArray[np.int64]
 
 @final
 class Truth:
-    def __new__(cls, draws: NDArray[np.float64]) -> Truth: ...
+    def __new__(cls, draws: NDArray[np.float64]) -> Self: ...
     def __len__(self) -> int: ...
 
 def first_invalid(values: NDArray[np.float64], allow_infinite: bool) -> int | None: ...
