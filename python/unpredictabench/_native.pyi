@@ -1,6 +1,6 @@
 """The compiled kernels; only `unpredictabench.stats` imports them."""
 
-from typing import TypeAlias, final
+from typing import Self, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ _Counts: TypeAlias = int | NDArray[np.int64]
 
 @final
 class Truth:
-    def __new__(cls, draws: NDArray[np.float64]) -> Truth: ...
+    def __new__(cls, draws: NDArray[np.float64]) -> Self: ...
     def __len__(self) -> int: ...
     def cumulative_counts(self) -> NDArray[np.int64]: ...
 
@@ -34,7 +34,11 @@ def ks_2samp(
     NDArray[np.bool_],
 ]: ...
 def ks_2samp_one(
-    x: NDArray[np.float64], y: Truth, n_invalid: int, alternative: str, method: str
+    x: NDArray[np.float64],
+    y: Truth | NDArray[np.float64],
+    n_invalid: int,
+    alternative: str,
+    method: str,
 ) -> tuple[float, float, int, float, float, bool]: ...
 
 _Floats: TypeAlias = NDArray[np.float64]
@@ -115,3 +119,13 @@ def tv_count_draws(
     seed: int,
     workers: int | None,
 ) -> int: ...
+def ks_critical_h(n: int, m: int, alpha: float, alternative: str) -> int: ...
+def ks_bootstrap(
+    x: _Rows,
+    y: Truth | _Rows,
+    n_resamples: int,
+    seed: int,
+    first_row: int,
+    resample_both: bool,
+    workers: int | None,
+) -> NDArray[np.float64]: ...

@@ -9,7 +9,7 @@ use crate::batch::map_rows;
 use crate::crossing::Scratch;
 use crate::edf::Corners;
 use crate::error::{Error, Result};
-use crate::pooled::{Kind, Outcome, Pooled};
+use crate::midranks::{Kind, Midranks, Outcome};
 use crate::{anderson, cramer, kuiper};
 
 fn kind(name: &str) -> Result<Kind> {
@@ -96,8 +96,10 @@ pub(super) fn edf_2samp<'py>(
             &mut interrupted,
             || (),
             |i, ()| {
-                let pooled = Pooled::new(rows.row(i), truths.of(i)?.sorted());
-                Ok(pooled.test(kind, n_resamples, seed, first_row + i as u64))
+                let truth = truths.of(i)?;
+                let y = truth.as_ref().map_or(&[][..], |truth| truth.sorted());
+                let ranks = Midranks::new(rows.row(i), y);
+                Ok(ranks.test(kind, n_resamples, seed, first_row + i as u64))
             },
         )
     })?;
