@@ -7,8 +7,11 @@ use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::batch::Ragged;
 use crate::error::{Error, Result};
-use crate::truth::Truth;
+use crate::truth::{Truth, Truths};
+
+mod ks;
 
 impl From<Error> for PyErr {
     fn from(error: Error) -> Self {
@@ -20,7 +23,6 @@ impl From<Error> for PyErr {
     }
 }
 
-#[allow(dead_code)]
 /// Ask the interpreter, from a thread that is detached from it, whether Ctrl-C was pressed.
 ///
 /// The signal's own exception is dropped: [`Error::Interrupted`] becomes the same one.
@@ -55,10 +57,61 @@ impl PyTruth {
     }
 }
 
-/// Position of the first NaN, if there is one.
+/// Rows of any length: the tuple `(values, offsets)` of the array door.
+#[derive(FromPyObject)]
+pub(crate) struct PyRows<'py>(PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, i64>);
+
+impl PyRows<'_> {
+    pub(crate) fn view(&self) -> PyResult<Ragged<'_>> {
+        Ok(Ragged::new(self.0.as_slice()?, self.1.as_slice()?)?)
+    }
+}
+
+/// The second argument of two-sample functions: one truth for all rows, or one a row.
+#[derive(FromPyObject)]
+pub(crate) enum PyTruths<'py> {
+    Shared(PyRef<'py, PyTruth>),
+    Rows(PyRows<'py>),
+}
+
+impl PyTruths<'_> {
+    pub(crate) fn view(&self) -> PyResult<Truths<'_>> {
+        Ok(match self {
+            Self::Shared(truth) => Truths::Shared(&truth.inner),
+            Self::Rows(rows) => Truths::Rows(rows.view()?),
+        })
+    }
+}
+
+/// One integer for all rows, or one a row.
+#[derive(FromPyObject)]
+pub(crate) enum PyCounts<'py> {
+    Shared(i64),
+    Rows(PyReadonlyArray1<'py, i64>),
+}
+
+impl PyCounts<'_> {
+    pub(crate) fn view(&self) -> PyResult<impl Fn(usize) -> i64 + Sync + Send + '_> {
+        let (one, each) = match self {
+            Self::Shared(one) => (*one, None),
+            Self::Rows(each) => (0, Some(each.as_slice()?)),
+        };
+        Ok(move |i: usize| each.map_or(one, |each| each[i]))
+    }
+}
+
+/// Position of the first NaN, or of the first value that is not finite, if there is one.
 #[pyfunction]
-fn first_nan(values: PyReadonlyArray1<'_, f64>) -> PyResult<Option<usize>> {
-    Ok(values.as_slice()?.iter().position(|v| v.is_nan()))
+fn first_invalid(
+    values: PyReadonlyArray1<'_, f64>,
+    allow_infinite: bool,
+) -> PyResult<Option<usize>> {
+    let values = values.as_slice()?;
+    Ok(if allow_infinite {
+        values.iter().position(|v| v.is_nan())
+    } else {
+        values.iter().position(|v| !v.is_finite())
+    })
 }
 
 /// The compiled kernels; only `unpredictabench.stats` imports them.
@@ -67,7 +120,9 @@ mod _native {
     #[pymodule_export]
     use super::PyTruth;
     #[pymodule_export]
-    use super::first_nan;
+    use super::first_invalid;
+    #[pymodule_export]
+    use super::ks::{ks_2samp, ks_2samp_one};
     use pyo3::prelude::*;
 
     #[pymodule_init]
