@@ -5,6 +5,7 @@
 //! [`batch`] runs rows in parallel, [`rng`] names every random draw.
 
 pub mod batch;
+pub mod distances;
 pub mod energy;
 pub mod error;
 pub mod jensenshannon;
