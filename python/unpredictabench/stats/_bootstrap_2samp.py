@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from unpredictabench.stats._arrays import Pairs, PreparedTruth
     from unpredictabench.stats._distance_tests import Seed
 
-    TwoSampleStatistic: TypeAlias = (
-        str | Callable[[NDArray[np.float64], NDArray[np.float64]], float]
-    )
+    OfTwoSamples: TypeAlias = Callable[[NDArray[np.float64], NDArray[np.float64]], float]
+    TwoSampleStatistic: TypeAlias = str | OfTwoSamples
 
 NATIVE: dict[str, Options] = {
     "wasserstein_distance": ("wasserstein", 1.0, 0, 0.0),
