@@ -126,21 +126,21 @@ def _weight(text: str, its: lists.Written) -> int:
     before = text[max(0, its.start - _WINDOW) : its.start]
     after = text[its.end : its.end + _WINDOW]
     stem = before.rstrip(_WRAPPING)
-    if stem.endswith(("[", ",")) or after.lstrip()[:1] == "]" or stem.endswith(("{", '":')):
+    if before.rstrip().endswith(("[", ",", "{", '":')) or after.lstrip()[:1] == "]":
         return 0
     line = before[before.rfind("\n") + 1 :]
     is_alone = not line.strip(_WRAPPING) and not after.partition("\n")[0].strip(_WRAPPING)
-    sentence = _sentence(stem if is_alone else line.rstrip(_WRAPPING))
-    if _ABOUT_ELSE.search(sentence):
+    clause = _clause(stem if is_alone else line.rstrip(_WRAPPING))
+    if _ABOUT_ELSE.search(clause):
         return 0
-    if _FINAL.search(sentence):
+    if _FINAL.search(clause):
         return 3
-    is_said = sentence.endswith((":", " is", "=", "->")) or bool(_SAID.search(sentence))
+    is_said = clause.endswith((":", " is", "=", "->")) or bool(_SAID.search(clause))
     return 2 if is_alone or is_said else 1
 
 
-def _sentence(stem: str) -> str:
-    cut = max(stem.rfind(". "), stem.rfind("\n"), stem.rfind("! "))
+def _clause(stem: str) -> str:
+    cut = max(stem.rfind(mark) for mark in (". ", "\n", "! ", ", "))
     return stem[cut + 1 :]
 
 
