@@ -36,6 +36,7 @@ _REFUSAL = re.compile(
     r"|\byou are not allowed\b|\A\W*no\b(?:\W*\Z|, please\b|, you\b)",
     re.IGNORECASE,
 )
+_REFUSAL_PIECES = ("no", "n't", "sorry", "afraid", "unable", "refuse", "decline", "an ai")
 
 
 def without_value(
@@ -74,7 +75,7 @@ def without_value(
         status, reason = "empty", "no text"
     elif spans.has_code if spans is not None else CodeSpans(text).has_code:
         status, reason = "code", "program text and no value"
-    elif _REFUSAL.search(text):
+    elif _may_refuse(text) and _REFUSAL.search(text):
         status, reason = "refusal", "declines to answer"
     elif is_several:
         status = "several"
@@ -83,6 +84,12 @@ def without_value(
     else:
         status = "off-form"
     return Extraction(None, status, reason, reading=reading)
+
+
+def _may_refuse(text: str) -> bool:
+    """Spare most answers the search for a refusal: every refusal holds one of these pieces."""
+    text = text.lower()
+    return any(piece in text for piece in _REFUSAL_PIECES)
 
 
 class CodeSpans:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from unpredictabench.records import Reading
 
 _FENCED = re.compile(r"```[\w+#-]*[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL)
-_MARKED = re.compile(r"(?:\A|\n)\W*(?:final )?(?:answer|output)\W*(?:\n|:)", re.IGNORECASE)
+_MARKED = re.compile(
+    r"(?:\A|\n)[^\w\n]{0,20}(?:final )?(?:answer|output)\b[^\w\n]{0,9}(?:\n|:)", re.IGNORECASE
+)
 _WRAPPING = " \t\r\"'`*"
 
 

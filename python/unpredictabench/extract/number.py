@@ -9,7 +9,7 @@ from unpredictabench.errors import InputError
 from unpredictabench.extract.boxes import boxes
 from unpredictabench.extract.classes import LENGTH, CodeSpans, without_value
 from unpredictabench.extract.context import CLOSERS, OPENERS, Mark
-from unpredictabench.extract.numerals import Numeral, numerals
+from unpredictabench.extract.numerals import Numeral, finite, numerals
 from unpredictabench.extract.objects import number_of_object
 from unpredictabench.extract.offers import is_whole, offers
 from unpredictabench.extract.plaintext import plain
@@ -114,7 +114,7 @@ def _plain_number(
         return Extraction(None, "truncated", "a number at the cut", reading=mode)
     if mode == "strict" and is_integer and not written.lstrip("+-").isdigit():
         return Extraction(None, "off-form", "not written as a whole number", reading=mode)
-    token = next(numerals(written))
+    token = finite(*match.span(1), written)
     if token.value is None:
         return Extraction(None, "off-form", token.reason, reading=mode)
     return Extraction(token.value, "valid", "a plain number", match.span(1), mode)

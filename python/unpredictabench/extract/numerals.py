@@ -32,6 +32,7 @@ _BODY = (
 _TOKEN = re.compile(
     rf"(?<![\w.+\-])(?:([+-]?(?:{_SCIENTIFIC})(?![\w^]))|[+-]?\.?\d{_BODY})"
 )
+_DIGIT = re.compile(r"\d")
 _DECIMAL = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?\d++)?+")
 _GROUPED = re.compile(
     rf"[+-]?[1-9]\d{{0,2}}(,|\{{,\}}|\\[,;!]|_|[ {NARROW_BLANKS}])\d{{3}}(?:\1\d{{3}}){{0,3}}"
@@ -58,24 +59,36 @@ def numerals(text: str) -> Iterator[Numeral]:
     >>> [token.value for token in numerals("1,234.5 or 1.2 \\\\times 10^{-3}, not 3a5")]
     [1234.5, 0.0012, None]
     """
-    for match in _TOKEN.finditer(text):
+    digit = _DIGIT.search(text)
+    while digit is not None:
+        match = _TOKEN.match(text, _first(text, digit.start()))
+        if match is None:
+            digit = _DIGIT.search(text, digit.end())
+            continue
         start, end = match.span()
+        digit = _DIGIT.search(text, end)
         if match[1] is not None:
-            yield _finite(start, end, _scientific(match[1]))
+            yield finite(start, end, _scientific(match[1]))
             continue
         while text[end - 1] in "._":
             end -= 1
         yield _run(text, start, end)
 
 
+def _first(text: str, digit: int) -> int:
+    """Step back from a digit over the point and the sign before it."""
+    start = digit - 1 if digit and text[digit - 1] == "." else digit
+    return start - 1 if start and text[start - 1] in "+-" else start
+
+
 def _run(text: str, start: int, end: int) -> Numeral:
     run = text[start:end]
     if _DECIMAL.fullmatch(run):
-        return _finite(start, end, run)
+        return finite(start, end, run)
     grouped = _GROUPED.fullmatch(run)
     if grouped is None:
         return Numeral(start, end, None, "not a number in one piece")
-    return _finite(start, end, run.replace(grouped[1], ""))
+    return finite(start, end, run.replace(grouped[1], ""))
 
 
 def _scientific(written: str) -> str:
@@ -91,7 +104,21 @@ def _exponent(power: str) -> str:
     return power.translate(SUPERSCRIPTS)
 
 
-def _finite(start: int, end: int, digits: str) -> Numeral:
+def finite(start: int, end: int, digits: str) -> Numeral:
+    """Return the numeral of a decimal, without a value where no finite float is near it.
+
+    Parameters
+    ----------
+    start, end : int
+        Its span.
+    digits : str
+        What `float` accepts; overflow and underflow to zero leave no value.
+
+    Returns
+    -------
+    Numeral
+        With the value, or the reason why there is none.
+    """
     value = float(digits)
     if math.isinf(value):
         return Numeral(start, end, None, "beyond the range of a float")

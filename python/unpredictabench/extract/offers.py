@@ -27,6 +27,7 @@ _ENUMERATOR = re.compile(r"\d{1,3}[.)][ \t]+[^\W\d]")
 _GAP = re.compile(
     r"[\s,;.()\[\]{}|&`\"'*~≈]*(?:(?:and|or|[A-Ha-h][.)]|[-•])[\s,;.()\[\]{}|&`\"'*~≈]*)?"
 )
+_OPTION = re.compile(r"\A\W*[A-Ha-h][.)] ")
 _RANGE = re.compile(r"\s*(?:to|through|and|-)\s*")
 _TAGS = re.compile(r"</?[A-Za-z][^<>\n]{0,40}>|\\(?:text|math)(?:bf|it|rm|tt)?(?![a-z])")
 _TOLERANCE = re.compile(r"\s*(?:±|\\pm|\+/-|\+-)\s*[\d.]++")
@@ -41,6 +42,7 @@ _NOT_UNITS = frozenset(
 _GAP_LENGTH = 24
 _LIST_LENGTH = 3
 _SHORT_REST = 40
+_DATE_HYPHENS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +89,12 @@ def offers(
     links = [_is_linked(text, one, two) for one, two in zip(stays, stays[1:], strict=False)]
     marked = []
     for at, token in enumerate(stays):
-        mark = _mark(text, token)
-        if mark is Mark.NONE:
+        if (at > 0 and links[at - 1]) or (at < len(links) and links[at]):
+            if not _is_alone(text, token) and mark_before(text, token.start) >= Mark.SAID:
+                return Offers((), len(stays), is_list=True)
             continue
-        in_list = (at > 0 and links[at - 1]) or (at < len(links) and links[at])
-        if in_list and mark >= Mark.SAID and not _is_alone(text, token):
-            return Offers((), len(stays), is_list=True)
-        if not in_list and not (finish_reason == LENGTH and _may_be_cut(text, token)):
+        mark = _mark(text, token)
+        if mark and not (finish_reason == LENGTH and _may_be_cut(text, token)):
             marked.append((token, mark))
     return Offers(tuple(marked), len(stays), is_list=_has_list(text, stays, links))
 
@@ -160,7 +161,7 @@ def _is_aside_before(text: str, start: int) -> bool:
         return stem[-2:-1] in {"_", "^"}
     if sign in "*<>":
         return len(stem) < len(before) and stem[-2:-1] in {" ", ")"}
-    return sign == "-" and stem[:-1].rstrip()[-1:].isdigit()
+    return sign == "-" and stem[:-1].rstrip(" ")[-1:].isdigit()
 
 
 def _is_argument(text: str, start: int) -> bool:
@@ -238,10 +239,10 @@ def _has_list(text: str, stays: Sequence[Numeral], links: Sequence[bool]) -> boo
     for at, token in enumerate(stays):
         if at > 0 and not links[at - 1]:
             first = at
-        n_commas = text.count(",", token.start, token.end) if token.value is None else 0
-        if token.value is None and not n_commas:
+        n_joined = 0 if token.value is not None else _n_joined(text[token.start : token.end])
+        if token.value is None and not n_joined:
             first = at + 1
-        length = at - first + 1 + n_commas
+        length = at - first + 1 + n_joined
         if length >= _LIST_LENGTH:
             return True
         if length > 1 and _covers_line(text, stays[first], token):
@@ -249,7 +250,13 @@ def _has_list(text: str, stays: Sequence[Numeral], links: Sequence[bool]) -> boo
     return False
 
 
+def _n_joined(run: str) -> int:
+    """Count the numbers that commas, or more hyphens than a date has, join to the first."""
+    n_hyphens = run.count("-")
+    return run.count(",") or (n_hyphens if n_hyphens > _DATE_HYPHENS else 0)
+
+
 def _covers_line(text: str, one: Numeral, two: Numeral) -> bool:
     before, after = _line_around(text, one)[0], _line_around(text, two)[1]
-    before = before.rstrip(OPENERS)
+    before = _OPTION.sub("", before).rstrip(OPENERS)
     return (not before or before[-1] == ":") and not after.strip(CLOSERS).strip(".,;!…")

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from unpredictabench.extract import lists
-from unpredictabench.extract.classes import CodeSpans, without_value
+from unpredictabench.extract.classes import LENGTH, CodeSpans, without_value
 from unpredictabench.extract.identity import Items
 from unpredictabench.extract.number import check_mode
 from unpredictabench.extract.plaintext import plain
@@ -28,11 +28,14 @@ _FINAL = re.compile(
     re.IGNORECASE,
 )
 _ABOUT_ELSE = re.compile(
-    r"\b(?:input|given|original|keys|for example|example \d+|e\.g|instance|form|format|like|if|when"
+    r"\b(?:input|given|original|keys|instance|form|format|like|if|when"
     r"|suppose|not|initial|starting)\b",
     re.IGNORECASE,
 )
+_EXAMPLE = re.compile(r"\bfor example\b|\bexample \d|\be\.g\.|\bsample input\b", re.IGNORECASE)
 _WRAPPING = " \t\r\n\"'`*_$.,;!"
+_LAST_LINE = re.compile(r"(?:\A|\n|[.!] )[^\n:]{0,80}?(?:\bis\b:?|:)[ \t*_`]*([^\n:]+)\Z")
+_ARROW = re.compile(r"[ \t]{0,4}(?:-{1,3}>|=>|→|⇒)")
 _WINDOW = 120
 
 
@@ -80,8 +83,8 @@ def extract_permutation(
     """
     check_mode(mode)
     known = Items.of(tuple(items))
-    text = plain(text or "")
-    found = _lenient(text, known, finish_reason)
+    text = text or ""
+    found = _lenient(plain(text), known, finish_reason)
     if mode == "lenient":
         return found
     if not found.is_valid:
@@ -102,10 +105,10 @@ def _is_json_array(text: str) -> bool:
 def _lenient(text: str, items: Items, finish_reason: str | None) -> Extraction:
     code = CodeSpans(text)
     found = [its for its in lists.bracketed(text) if its.start not in code]
-    if not found and (bare := _bare(text)) is not None:
-        found = [bare]
-        if finish_reason == "length" and text[bare.end :].strip(" ") == "":
+    if not found and (bare := _bare(text, items)) is not None:
+        if finish_reason == LENGTH and not text[bare.end :].strip(" "):
             return _none(text, finish_reason, "a list at the cut", code=code)
+        found = [bare]
     weighed = [(_weight(text, its), items.order(its.elements), its) for its in found]
     for least in (3, 2, 1):
         strong = [(order, its) for weight, order, its in weighed if weight >= least]
@@ -131,7 +134,7 @@ def _weight(text: str, its: lists.Written) -> int:
     line = before[before.rfind("\n") + 1 :]
     is_alone = not line.strip(_WRAPPING) and not after.partition("\n")[0].strip(_WRAPPING)
     clause = _clause(stem if is_alone else line.rstrip(_WRAPPING))
-    if _ABOUT_ELSE.search(clause):
+    if _ABOUT_ELSE.search(clause) or _EXAMPLE.search(before):
         return 0
     if _FINAL.search(clause):
         return 3
@@ -144,19 +147,27 @@ def _clause(stem: str) -> str:
     return stem[cut + 1 :]
 
 
-def _bare(text: str) -> lists.Written | None:
-    """Read the whole text as a list without brackets: in parentheses, on lines, between commas."""
-    core = text.strip(_WRAPPING)
+def _bare(text: str, items: Items) -> lists.Written | None:
+    """Read a list without brackets: the whole text, or what a marked last line says."""
+    start, end = len(text) - len(text.lstrip()), len(text.rstrip())
+    said = _LAST_LINE.search(text, start, end)
+    tries = [(start, end), *([said.span(1)] if said and not _ABOUT_ELSE.search(said[0]) else [])]
+    found = [lists.Written(*span, _parts(text[slice(*span)])) for span in tries]
+    found = [its for its in found if len(its.elements) > 1]
+    orders = [its for its in found if not isinstance(items.order(its.elements), str)]
+    return next(iter(orders or found), None)
+
+
+def _parts(written: str) -> tuple[str, ...]:
+    """Split what stands in parentheses, on lines, or between commas or arrows."""
+    core = written.strip(_WRAPPING)
     if core[:1] in "({" and core[-1:] in ")}":
         core = core[1:-1]
     rows = lists.lines(core)
     if rows and rows[0].endswith(":"):
         rows = rows[1:]
-    parts = rows if len(rows) > 1 else lists.elements(core.replace(" -> ", ", ").replace("→", ","))
-    if len(parts) <= 1:
-        return None
-    start = text.find(text.strip())
-    return lists.Written(start, len(text.rstrip()), tuple(part.strip(_WRAPPING) for part in parts))
+    parts = rows if len(rows) > 1 else lists.elements(_ARROW.sub(",", core))
+    return tuple(part.strip(_WRAPPING) for part in parts)
 
 
 def _none(
