@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from unpredictabench.extract.classes import LENGTH, without_value
+from unpredictabench.extract.classes import LENGTH, not_strict, without_value
 from unpredictabench.extract.identity import Items
 from unpredictabench.extract.number import check_mode
 from unpredictabench.extract.plaintext import plain
@@ -60,19 +60,19 @@ def extract_lines(
     'heads\ntails'
     """
     check_mode(mode)
-    text = plain(text or "")
+    written = text or ""
+    text = plain(written)
     start = len(text) - len(text.lstrip())
     end = len(text.rstrip())
     if text[end:].count("\n") == 0 and finish_reason == LENGTH:
-        return _none(text, finish_reason, mode, "the last line may be cut")
-    rows = text[start:end].split("\n") if start < end else []
+        found = without_value(text, "the last line may be cut", finish_reason=finish_reason)
+        return found if mode == "lenient" else not_strict(found, "")
+    rows = written[start:end].split("\n") if start < end else []
     if rows and all((row.rstrip("\r") in legal) if legal else row.strip() for row in rows):
         value = "\n".join(row.rstrip("\r") for row in rows)
         return Extraction(value, "valid", "legal lines", (start, end), mode)
-    if mode == "strict":
-        is_valid = _lenient(text, legal, finish_reason).is_valid
-        return _none(text, finish_reason, mode, "more than legal lines" if is_valid else "no lines")
-    return _lenient(text, legal, finish_reason)
+    found = _lenient(text, legal, finish_reason)
+    return found if mode == "lenient" else not_strict(found, "more than legal lines")
 
 
 def _lenient(text: str, legal: Sequence[str], finish_reason: str | None) -> Extraction:
@@ -82,7 +82,7 @@ def _lenient(text: str, legal: Sequence[str], finish_reason: str | None) -> Extr
     if len(values) == 1:
         return Extraction(found[0][0], "valid", "legal lines in a wrapping", found[0][1])
     why = "several blocks of legal lines" if values else "not all lines are legal"
-    return _none(text, finish_reason, "lenient", why, is_several=bool(values))
+    return without_value(text, why, is_several=bool(values), finish_reason=finish_reason)
 
 
 def _bodies(text: str) -> list[tuple[int, int]]:
@@ -107,16 +107,3 @@ def _read(text: str, span: tuple[int, int], items: Items) -> str | None:
     if not known or not all(known):
         return None
     return "\n".join(items.names[indices[0]] for indices in known)
-
-
-def _none(
-    text: str,
-    finish_reason: str | None,
-    reading: Reading,
-    reason: str,
-    *,
-    is_several: bool = False,
-) -> Extraction:
-    return without_value(
-        text, finish_reason=finish_reason, reading=reading, reason=reason, is_several=is_several
-    )

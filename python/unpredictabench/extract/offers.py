@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from unpredictabench.extract.classes import LENGTH
@@ -20,7 +21,7 @@ _ASIDE_AFTER = re.compile(
     r"|(?: +[*/+×·÷^=>] +|(?:\*(?!\*)|[/+×·÷^=]))[\w(\\]| +- +[\d(]| *< *[\d(\\]"
 )
 _ASIDE_WORDS = frozenset(
-    "line step case question example problem part figure table chapter section item test python "
+    "line step case question example problem part figure table chapter section item test python "  # noqa: SIM905 - words read better in a row
     "version option day page exercise level no. nr.".split()
 )
 _ENUMERATOR = re.compile(r"\d{1,3}[.)][ \t]+[^\W\d]")
@@ -33,10 +34,10 @@ _TAGS = re.compile(r"</?[A-Za-z][^<>\n]{0,40}>|\\(?:text|math)(?:bf|it|rm|tt)?(?
 _TOLERANCE = re.compile(r"\s*(?:±|\\pm|\+/-|\+-)\s*[\d.]++")
 _GLOSS = re.compile(r"\s*\([^()\d\n]{1,80}\)")
 _TAIL = re.compile(r"[ \t\"'`*_$)\\\]}>]*(?:\Z|[.,;:!?\n(]|-|with\b|which\b|[a-z]{2,7}\b)")
-_GO_ON = frozenset("because since which and so as but for with from in on".split())
+_GO_ON = frozenset("because since which and so as but for with from in on".split())  # noqa: SIM905 - words read better in a row
 _UNIT = re.compile(r"[ \t]*([A-Za-z°]+)")
 _NOT_UNITS = frozenset(
-    "is are was were of percent times more less out or to in at has have numbers number digits "
+    "is are was were of percent times more less out or to in at has have numbers number digits "  # noqa: SIM905 - words read better in a row
     "decimal random terms can will would th a an the".split()
 )
 _GAP_LENGTH = 24
@@ -86,7 +87,7 @@ def offers(
         The marked numbers; one that belongs to a list or may be cut is not among them.
     """
     stays = [token for at, token in enumerate(tokens) if not _is_aside(text, tokens, at, code)]
-    links = [_is_linked(text, one, two) for one, two in zip(stays, stays[1:], strict=False)]
+    links = [_is_linked(text, one, two) for one, two in pairwise(stays)]
     marked = []
     for at, token in enumerate(stays):
         if (at > 0 and links[at - 1]) or (at < len(links) and links[at]):

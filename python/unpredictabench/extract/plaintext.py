@@ -1,4 +1,4 @@
-"""One plain character for each typographic one, so that spans in the plain text fit the original."""
+"""One plain character for each typographic one, so that spans stay those of the original."""
 
 from __future__ import annotations
 
@@ -27,9 +27,13 @@ class _Plain(dict[int, str]):
         return sign if digit is None else str(digit)
 
 
-_TABLE = _Plain({
-    ord(sign): plain for sign, plain in (_QUOTES | _DASHES | _BLANKS | _SIGNS).items() if sign not in "`⁻"
-})
+_TABLE = _Plain(
+    {
+        ord(sign): plain
+        for sign, plain in (_QUOTES | _DASHES | _BLANKS | _SIGNS).items()
+        if sign not in "`⁻"
+    }
+)
 
 
 def plain(text: str) -> str:
