@@ -90,7 +90,9 @@ def offers(
     links = [_is_linked(text, one, two) for one, two in pairwise(stays)]
     marked = []
     for at, token in enumerate(stays):
-        if (at > 0 and links[at - 1]) or (at < len(links) and links[at]):
+        if at > 0 and links[at - 1]:
+            continue
+        if at < len(links) and links[at]:
             if not _is_alone(text, token) and mark_before(text, token.start) >= Mark.SAID:
                 return Offers((), len(stays), is_list=True)
             continue
