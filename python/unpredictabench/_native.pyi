@@ -1,0 +1,74 @@
+"""The compiled kernels; only `unpredictabench.stats` imports them."""
+
+from typing import Self, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__version__: str
+is_debug_build: bool
+
+_Rows: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int64]]
+_Counts: TypeAlias = int | NDArray[np.int64]
+_Options: TypeAlias = tuple[str, float, int, float]
+
+@final
+class Truth:
+    def __new__(cls, draws: NDArray[np.float64]) -> Self: ...
+    def __len__(self) -> int: ...
+
+def first_invalid(values: NDArray[np.float64], allow_infinite: bool) -> int | None: ...
+def ks_2samp(
+    x: _Rows,
+    y: Truth | _Rows,
+    n_invalid: _Counts,
+    alternative: str,
+    method: str,
+    workers: int | None,
+) -> tuple[
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.int8],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.bool_],
+]: ...
+def ks_2samp_one(
+    x: NDArray[np.float64], y: Truth, n_invalid: int, alternative: str, method: str
+) -> tuple[float, float, int, float, float, bool]: ...
+def distance(
+    x: _Rows, y: Truth | _Rows, options: _Options, workers: int | None
+) -> NDArray[np.float64]: ...
+def null_moments(
+    x: _Rows, y: Truth | _Rows, statistic: str, with_deviation: bool, workers: int | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def permutation(
+    x: _Rows,
+    y: Truth | _Rows,
+    statistic: str,
+    n_resamples: int,
+    stream: tuple[int, int],
+    workers: int | None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+def distance_bootstrap(
+    x: _Rows,
+    y: Truth | _Rows,
+    options: _Options,
+    both: bool,
+    n_resamples: int,
+    stream: tuple[int, int],
+    workers: int | None,
+) -> NDArray[np.float64]: ...
+def wasserstein_weighted(
+    x: NDArray[np.float64],
+    x_weights: NDArray[np.float64],
+    y: NDArray[np.float64],
+    y_weights: NDArray[np.float64],
+    p: float,
+) -> float: ...
+def energy_weighted(
+    x: NDArray[np.float64],
+    x_weights: NDArray[np.float64],
+    y: NDArray[np.float64],
+    y_weights: NDArray[np.float64],
+) -> float: ...
