@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unpredictabench.errors import InputError
+from unpredictabench.errors import InputError, nearest
 from unpredictabench.targets.continuous_families import CONTINUOUS
 from unpredictabench.targets.discrete import AtomLaw, finite
 from unpredictabench.targets.discrete_families import DISCRETE, same_length
@@ -21,7 +21,6 @@ from unpredictabench.targets.parameters import (
     chance,
     checked,
     masses,
-    nearest,
     numbers,
 )
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from unpredictabench.errors import InputError
+from unpredictabench.errors import InputError, nearest
 from unpredictabench.targets.canonical import canonical
 
 if TYPE_CHECKING:
@@ -197,10 +196,3 @@ def checked(where: str, given: object, parameters: Iterable[Parameter]) -> dict[
         if value is not None:
             out[name] = value
     return out
-
-
-def nearest(name: object, names: Iterable[str], n: int = 3) -> str:
-    """Return the names nearest to a wrong one, or all of them when none is near and few exist."""
-    listed = list(names)
-    close = get_close_matches(str(name), listed, n=n, cutoff=0.5)
-    return ", ".join(close or listed[:12])
