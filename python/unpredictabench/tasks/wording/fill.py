@@ -162,7 +162,9 @@ def jump(law: Mapping[str, object]) -> str:
     match law:
         case {"finite": {"values": [*values], "probabilities": [*probabilities]}}:
             pairs = zip(values, probabilities, strict=True)
-            return " or ".join(f"the value {plain(v)} with probability {plain(p)}" for v, p in pairs)
+            return " or ".join(
+                f"the value {plain(v)} with probability {plain(p)}" for v, p in pairs
+            )
         case {"family": "uniform", "params": {"low": low, "high": high}}:
             return f"a continuous uniform distribution between {plain(low)} and {plain(high)}"
         case {"family": "exponential", "params": {"rate": rate}}:

@@ -12,11 +12,7 @@ from unpredictabench.tasks.wording.fill import plain
 from unpredictabench.tasks.wording.phrasebook import page, pick
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy as np
-
-    from unpredictabench.records import Outcome
 
 LARGEST_WHOLE = 999
 WHY = "Every one of the {orders} orders is said to be equally likely: the uniform permutation."
@@ -73,11 +69,17 @@ def _items(pool: str, length: int, rng: np.random.Generator) -> list[float | str
 
 
 def _item(kind: str, rng: np.random.Generator) -> float | str:
+    pools = page("shuffles")["pools"]
     match kind:
         case "whole":
             return int(rng.integers(1, LARGEST_WHOLE + 1))
         case "decimal":
-            tenths, hundredths = rng.integers(0, LARGEST_WHOLE // 10 + 1), rng.integers(1, 10)
-            return float(f"{tenths / 10:.1f}{hundredths}")
+            return float(f"{rng.integers(LARGEST_WHOLE + 1) / 10:.1f}{rng.integers(1, 10)}")
+        case "possessive":
+            return f"{pick(pools['owners'], rng)}'s {pick(pools['things'], rng)}"
+        case "pair":
+            return f"{pick(pools['adjectives'], rng)} {pick(pools['things'], rng)}"
+        case "words":
+            return pick([word for pool in pools.values() for word in pool], rng)
         case _:
-            return pick(page("shuffles")["pools"][kind], rng)
+            return pick(pools[kind], rng)

@@ -35,6 +35,7 @@ COUNTING = frozenset(
         "negative-multinomial",
     }
 )
+N_PHRASINGS = 3  # ways in which the explicit texts name each law
 NAMED = "The text names the law and all its parameters."
 
 
@@ -63,18 +64,20 @@ def write(brief: Brief, rng: np.random.Generator) -> Draft:
     family, params = _parts(brief.law)
     if brief.category == "text-explicit":
         frame = pick(page("frames")["explicit"], rng)
-        story = frame.format(law=_named(brief.law, pick(range(3), rng)))
+        story = frame.format(law=_named(brief.law, pick(range(N_PHRASINGS), rng)))
         return _draft(story, NAMED, [brief.law], rng)
     if brief.category == "text-implicit":
         chosen = pick(fitting(entry(family, params)["implicit"], params), rng)
         values = fields(params)
-        return _draft(chosen["text"].format(**values), chosen["why"].format(**values), [brief.law], rng)
+        return _draft(
+            chosen["text"].format(**values), chosen["why"].format(**values), [brief.law], rng
+        )
     raise InputError("category", "be text-explicit, text-implicit or multimodal", brief.category)
 
 
 def _mixture(law: Mapping[str, Any], rng: np.random.Generator) -> Draft:
     frame = pick(page("frames")["mixture"], rng)
-    phrasing = pick(range(3), rng)
+    phrasing = pick(range(N_PHRASINGS), rng)
     lines = [
         frame["component"].format(
             label="ABCDEFGHIJ"[i], weight=Number(part["weight"]), law=_named(part["law"], phrasing)
@@ -85,7 +88,9 @@ def _mixture(law: Mapping[str, Any], rng: np.random.Generator) -> Draft:
     return _draft(story, f"{NAMED[:-1]}, component by component.", _laws(law), rng)
 
 
-def _draft(story: str, why: str, laws: Sequence[Mapping[str, Any]], rng: np.random.Generator) -> Draft:
+def _draft(
+    story: str, why: str, laws: Sequence[Mapping[str, Any]], rng: np.random.Generator
+) -> Draft:
     frames = page("frames")
     form = _form(laws)
     return Draft(
@@ -111,11 +116,13 @@ def _laws(law: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _form(laws: Sequence[Mapping[str, Any]]) -> str:
-    """Return the form of the answer: whole, real, or real with an atom at zero."""
+    """Return the form of the answer: whole, real, real with an atom at zero, or one of a list."""
+    families = {law["family"] for law in laws}
     if all(_counts(*_parts(law)) for law in laws):
         return "whole"
-    has_atom = any(law["family"] in {"compound-poisson", "rectified-gaussian"} for law in laws)
-    return "real-or-zero" if has_atom else "real"
+    if families == {"categorical"}:
+        return "listed"
+    return "real-or-zero" if families & {"compound-poisson", "rectified-gaussian"} else "real"
 
 
 def _counts(family: str, params: Mapping[str, Any]) -> bool:
