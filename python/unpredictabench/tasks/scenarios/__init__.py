@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from unpredictabench.tasks.draft import TaskDraft
     from unpredictabench.tasks.scenarios.story import Story
 
-__all__ = ["SLUGS", "tell", "write"]
+__all__ = ["SLUGS", "scenarios", "tell"]
 
 SCENARIOS = {
     **interleavings.SCENARIOS,
@@ -25,31 +25,44 @@ SCENARIOS = {
 SLUGS = tuple(SCENARIOS)
 
 
-def write(slug: str, rng: np.random.Generator) -> TaskDraft:
-    """Write a real-world task.
+def scenarios(rng: np.random.Generator) -> tuple[TaskDraft, ...]:
+    """Write all real-world tasks.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Draws names, numbers and wording; each law follows from them exactly. Every scenario has
+        a child stream of its own, so that a change to one leaves the others as they are.
+
+    Returns
+    -------
+    tuple of TaskDraft
+        The thirty tasks, in the order of `SLUGS`.
+    """
+    children = rng.spawn(len(SLUGS))
+    return tuple(tell(slug, child).draft for slug, child in zip(SLUGS, children, strict=True))
+
+
+def tell(slug: str, rng: np.random.Generator) -> Story:
+    """Tell one scenario.
 
     Parameters
     ----------
     slug : str
         One of `SLUGS`.
     rng : numpy.random.Generator
-        Draws names, numbers and wording; the law follows from them exactly.
+        Draws names, numbers and wording.
 
     Returns
     -------
-    TaskDraft
-        The task with its law.
+    Story
+        The task, and the facts from which the process it describes can be simulated.
 
     Raises
     ------
     InputError
         There is no such scenario.
     """
-    return tell(slug, rng).draft
-
-
-def tell(slug: str, rng: np.random.Generator) -> Story:
-    """Tell a scenario: the task, and the facts from which its process can be simulated."""
     if slug not in SCENARIOS:
         raise InputError("slug", f"be one of {', '.join(SLUGS)}", slug)
     return SCENARIOS[slug](rng)
