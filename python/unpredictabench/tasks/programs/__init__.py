@@ -27,12 +27,26 @@ OPENINGS = (
     "Consider the Python program `{file}`:",
     "This is the whole of `{file}`, a Python program:",
 )
-ASKS = [
-    "It sets no random seed and is run once. Predict one value that this run could print: draw it at random so that every possible value is as likely in your answer as in a real run.",
-    "It is started once, without a fixed random seed. Give one possible output of that run, chosen at random with the same probabilities as the program itself.",
-    "Suppose it runs once, with fresh randomness. Answer with one output it might print, drawn at random from exactly the distribution of its output rather than its most typical value.",
-    "Act as the interpreter for a single unseeded run and produce one random output; over many such answers the outputs should be spread as they would be over many runs.",
-]
+ASKS = (
+    (
+        "It sets no random seed and is run once. Predict one value that this run could print: "
+        "draw it at random so that every possible value is as likely in your answer as in a real "
+        "run."
+    ),
+    (
+        "It is started once, without a fixed random seed. Give one possible output of that run, "
+        "chosen at random with the same probabilities as the program itself."
+    ),
+    (
+        "Suppose it runs once, with fresh randomness. Answer with one output it might print, "
+        "drawn at random from exactly the distribution of its output rather than its most typical "
+        "value."
+    ),
+    (
+        "Act as the interpreter for a single unseeded run and produce one random output; over "
+        "many such answers the outputs should be spread as they would be over many runs."
+    ),
+)
 WHOLE_FAMILIES = words(
     "bernoulli poisson-binomial beta-binomial binomial discrete-uniform hypergeometric poisson "
     "skellam geometric negative-binomial negative-multinomial categorical multinomial"

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from unpredictabench.records import Answer
 from unpredictabench.tasks.draft import TaskDraft
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     import numpy as np
 
-Numbers: TypeAlias = "dict[int, Fraction]"
+State = TypeVar("State")
+Moves: TypeAlias = "list[tuple[State, Fraction]]"
 NO_OUTPUT = "(no output)"
 ASKS = (
     "Play one such run through with real chance and report {what}.",
@@ -147,6 +148,30 @@ def tally(cases: Iterable[tuple[Hashable, Fraction]]) -> dict[Any, Fraction]:
     for outcome, chance in cases:
         total[outcome] = total.get(outcome, Fraction(0)) + chance
     return total
+
+
+def ends(start: State, moves: Callable[[State], Moves[State]]) -> dict[State, Fraction]:
+    """Follow a process that always ends, and return how likely each last state is.
+
+    Parameters
+    ----------
+    start : hashable
+        The first state.
+    moves : callable
+        Returns the possible next states with their probabilities; none for a last state.
+    """
+    last: dict[State, Fraction] = {}
+    alive = {start: Fraction(1)}
+    while alive:
+        following: dict[State, Fraction] = {}
+        for state, weight in alive.items():
+            steps = moves(state)
+            if not steps:
+                last[state] = last.get(state, Fraction(0)) + weight
+            for after, chance in steps:
+                following[after] = following.get(after, Fraction(0)) + weight * chance
+        alive = following
+    return last
 
 
 def ask(rng: np.random.Generator, what: str) -> str:

@@ -14,7 +14,7 @@ MOST_TOSSES = 2000  # an order statistic of more uniforms is too slow to print o
 
 def are_small(params: Params) -> bool:
     """Tell whether rejection from powers of uniforms is quick."""
-    return max(params["alpha"], params["beta"]) <= 1.5
+    return bool(max(params["alpha"], params["beta"]) <= 1.5)
 
 
 def are_ranks(params: Params) -> bool:

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 def is_fair(params: Params) -> bool:
     """Tell whether a fair coin decides."""
-    return params["probability"] == 0.5
+    return bool(params["probability"] == 0.5)
 
 
 def is_percent(params: Params) -> bool:
     """Tell whether the probability is a whole number of thousandths."""
-    return round(1000 * params["probability"]) == 1000 * params["probability"]
+    return (1000.0 * float(params["probability"])).is_integer()
 
 
 RECIPES: Recipes = {
