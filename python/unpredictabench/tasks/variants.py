@@ -251,7 +251,7 @@ BY_NAME: dict[str, Callable[[Any, _Draw], Any]] = {
     "probability": lambda value, draw: draw.probability(value),
     "probabilities": lambda value, draw: [draw.probability(p) for p in value],
     "concentration": lambda value, draw: [draw.scale(a) for a in value],
-    "jump": lambda value, draw: _redrawn(value, draw),
+    "jump": _redrawn,
 }
 """How a parameter changes, by its name, in families that have no change of their own."""
 
