@@ -65,7 +65,7 @@ LAWS = {
 DENSITIES = {
     "beta": (r"proportional to (?=x)", 2),
     "truncated-normal": (r"density is proportional to", 1),
-    "reciprocal": (r"proportional to", 2),
+    "reciprocal": (r"proportional to (?=1/x)", 2),
     "arcsine": (r"(?:proportional to|with density)", 2),
     "erlang": (r"proportional to", 1),
     "f": (r"is proportional to", 1),
