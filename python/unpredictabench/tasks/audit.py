@@ -130,8 +130,8 @@ def _against_laws(
     tested = [finding for finding in raw if finding.pvalue is not None]
     adjusted = holm([finding.pvalue or 0.0 for finding in tested])
     rejected = {f.task for f, p in zip(tested, adjusted, strict=True) if p <= level}
-    wrong = {"is_right": False, "note": "does not follow its law"}
-    return [replace(f, **wrong) if f.task in rejected else f for f in raw]
+    note = "does not follow its law"
+    return [replace(f, is_right=False, note=note) if f.task in rejected else f for f in raw]
 
 
 def fit(task: Task, observations: NDArray[np.generic]) -> tuple[float, float]:
