@@ -85,9 +85,9 @@ def test_laws_match_the_processes():
 
 @pytest.mark.slow
 def test_laws_match_many_runs_of_the_processes():
-    """Large simulations of ten tellings of every scenario still follow the stated laws."""
+    """Large simulations of four tellings of every scenario still follow the stated laws."""
     pvalues = {
-        (slug, seed): law_pvalue(slug, seed, 40_000) for slug in SLUGS for seed in range(10, 20)
+        (slug, seed): law_pvalue(slug, seed, 40_000) for slug in SLUGS for seed in range(10, 14)
     }
     assert smallest_adjusted(pvalues) > FALSE_ALARM, min(pvalues, key=pvalues.get)
 
@@ -146,7 +146,7 @@ def test_laws_are_proper(slug):
         if chances is not None:
             assert sum(chances.values()) == pytest.approx(1, abs=1e-12)
             assert min(chances.values()) > 0
-            assert 1 < len(chances)
+            assert len(chances) > 1
             assert max(chances.values()) < 0.95
         assert isinstance(law, NominalLaw) == (draft.answer.kind != "number")
 
