@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from unpredictabench.errors import SuiteError
 from unpredictabench.records import CATEGORIES, Answer
 from unpredictabench.streams import stream
+from unpredictabench.targets import target_from_spec
 from unpredictabench.tasks.draft import Brief
 from unpredictabench.tasks.entry import Entry
 from unpredictabench.tasks.laws import published_laws
 from unpredictabench.tasks.suite import Suite
 from unpredictabench.tasks.variants import redrawn
-from unpredictabench.targets import target_from_spec
 
 if TYPE_CHECKING:
     from unpredictabench.tasks.draft import TaskDraft
@@ -36,11 +36,11 @@ def assemble(*, variant: int | None = None) -> Suite:
         448 tasks, named ``"v1"`` or ``"v1+SEED"``.
     """
     from unpredictabench.tasks.scenarios import scenarios  # noqa: PLC0415 - writers are big
-    from unpredictabench.tasks.wording.shuffles import shuffles  # noqa: PLC0415 - as above
+    from unpredictabench.tasks.wording import write_shuffles  # noqa: PLC0415 - as above
 
     name = NAME if variant is None else f"{NAME}+{variant}"
     entries = [_distribution_task(law, name, variant) for law in published_laws()]
-    entries += [_whole_task(draft) for draft in shuffles(stream("suite", name, "shuffling"))]
+    entries += [_whole_task(draft) for draft in write_shuffles(stream("suite", name, "shuffling"))]
     entries += [_whole_task(draft) for draft in scenarios(stream("suite", name, "real-world"))]
     _check_distinct(entries)
     return Suite(name, VERSION, sorted(entries, key=lambda e: CATEGORIES.index(e.category)))

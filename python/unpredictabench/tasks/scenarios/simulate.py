@@ -190,8 +190,9 @@ def freed_objects(facts: Facts, rng: Generator) -> str:
 
 def bloom_filter(facts: Facts, rng: Generator) -> str:
     """Insert keys into a bit array and ask for another."""
-    ones = set(rng.integers(facts["bits"], size=facts["keys"] * facts["hashes"]).tolist())
-    asked = set(rng.integers(facts["bits"], size=facts["hashes"]).tolist())
+    n_set = facts["keys"] * facts["hashes"]
+    ones = set(rng.integers(facts["bits"], size=(n_set,)).tolist())
+    asked = set(rng.integers(facts["bits"], size=(facts["hashes"],)).tolist())
     return "maybe" if asked <= ones else "absent"
 
 

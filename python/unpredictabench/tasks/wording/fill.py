@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from unpredictabench.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,8 +44,9 @@ class Number:
     """A number inside a template.
 
     Its format says how it is written: nothing for the plain number, ``rest`` for one minus it,
-    ``inverse`` for the quotient 1/number, ``shift`` for (x - number), ``minus`` for the same without x,
-    ``lead`` for "number + " (nothing if it is 0), ``one|many`` for the number with a noun.
+    ``inverse`` for the quotient 1/number, ``shift`` for (x - number), ``minus`` for the same
+    without x, ``lead`` for "number + " (nothing if it is 0), ``one|many`` for the number with a
+    noun.
     """
 
     def __init__(self, value: float) -> None:
@@ -69,8 +72,8 @@ class Number:
 class Vector:
     """A list of numbers inside a template.
 
-    Formats: nothing for "a, b, c", ``and`` for "a, b and c", ``n`` for how many there are, ``rest`` for
-    one minus their sum.
+    Formats: nothing for "a, b, c", ``and`` for "a, b and c", ``n`` for how many there are,
+    ``rest`` for one minus their sum.
     """
 
     def __init__(self, values: Sequence[float]) -> None:
@@ -98,7 +101,7 @@ def matrix(rows: Sequence[Sequence[float]]) -> str:
     return f"[{', '.join(f'[{Vector(row)}]' for row in rows)}]"
 
 
-def fields(params: Mapping[str, object]) -> dict[str, object]:
+def fields(params: Mapping[str, Any]) -> dict[str, object]:
     """Wrap a law's parameters so that a template can write them.
 
     Parameters
@@ -109,8 +112,8 @@ def fields(params: Mapping[str, object]) -> dict[str, object]:
     Returns
     -------
     dict
-        A `Number`, `Vector` or text for each parameter; for joint laws also ``coordinates`` (X1, X2,
-        ...), and ``coordinate`` as a formula in them.
+        A `Number`, `Vector` or text for each parameter; for joint laws also ``coordinates``
+        (X1, X2, ...), and ``coordinate`` as a formula in them.
     """
     wrapped = {name: _wrap(name, value) for name, value in params.items()}
     if "coordinate" in params or "weights" in params:
@@ -121,7 +124,7 @@ def fields(params: Mapping[str, object]) -> dict[str, object]:
     return wrapped
 
 
-def _wrap(name: str, value: object) -> object:
+def _wrap(name: str, value: Any) -> object:
     match value:
         case int() | float():
             return Number(value)
@@ -135,7 +138,7 @@ def _wrap(name: str, value: object) -> object:
             return value
 
 
-def _formula(params: Mapping[str, object], names: list[str]) -> str:
+def _formula(params: Mapping[str, Any], names: list[str]) -> str:
     match params:
         case {"weights": [*weights]}:
             terms = (f"{plain(w)} * {x}" for w, x in zip(weights, names, strict=True))
@@ -146,7 +149,7 @@ def _formula(params: Mapping[str, object], names: list[str]) -> str:
             return " + ".join(names)
 
 
-def jump(law: Mapping[str, object]) -> str:
+def jump(law: Mapping[str, Any]) -> str:
     """Describe the law of one jump so that it can follow "each has".
 
     Parameters
@@ -158,6 +161,11 @@ def jump(law: Mapping[str, object]) -> str:
     -------
     str
         The law in words, with a rate or a scale, whichever is the shorter exact number.
+
+    Raises
+    ------
+    InputError
+        There are no words for jumps of this law.
     """
     match law:
         case {"finite": {"values": [*values], "probabilities": [*probabilities]}}:
@@ -174,7 +182,7 @@ def jump(law: Mapping[str, object]) -> str:
             word, value = shorter(scale, "scale", "rate")
             return f"a gamma distribution with shape {plain(shape)} and {word} {plain(value)}"
         case _:
-            raise ValueError(f"no words for jumps with the law {law!r}")
+            raise InputError("jump", "be a uniform, gamma, exponential or finite law", law)
 
 
 def shorter(value: float, name: str, inverse_name: str) -> tuple[str, float]:

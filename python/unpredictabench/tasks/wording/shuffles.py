@@ -69,7 +69,7 @@ def _items(pool: str, length: int, rng: np.random.Generator) -> list[float | str
 
 
 def _item(kind: str, rng: np.random.Generator) -> float | str:
-    pools = page("shuffles")["pools"]
+    pools: dict[str, list[str]] = page("shuffles")["pools"]
     match kind:
         case "whole":
             return int(rng.integers(1, LARGEST_WHOLE + 1))
