@@ -59,10 +59,10 @@ def freed_objects(rng: np.random.Generator) -> Story:
         f"to {c}, and {c} refers to {d}; there are no other references between objects. "
         f"Two root pointers exist: one refers to {a}, the other to {c}. Before the collection the "
         f"root pointer to {a} is cleared with probability {percent(first)}, and the one to {c} is "
-        f"cleared with probability {percent(second)}, independently. The collector then frees every object "
-        f"that no remaining root pointer reaches, directly or through other objects, and prints "
-        f"the names of the freed objects in alphabetical order, one per line, and nothing else. "
-        + ask(rng, "what the collector prints")
+        f"cleared with probability {percent(second)}, independently. The collector then frees "
+        f"every object that no remaining root pointer reaches, directly or through other "
+        f"objects, and prints the names of the freed objects in alphabetical order, one per line, "
+        f"and nothing else. " + ask(rng, "what the collector prints")
     )
     facts = {"names": (a, b, c, d), "cleared": (float(first), float(second))}
     why = "While the first root stands all is reachable; the second keeps the last two alive."
