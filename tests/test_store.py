@@ -62,7 +62,7 @@ def test_sto_lone_surrogate(tmp_path, text):
 
 
 def test_a_new_run_tells_what_was_planned_and_stored(tmp_path):
-    """Settings, plan, counts, slots and log are read back as they were written."""
+    """Settings, plan, counts and log are read back as they were written."""
     with open_writer(tmp_path / "deep" / "run", SETTINGS, PLAN) as writer:
         assert not writer.is_resumed
         writer.log("started", {"n": 1})
@@ -70,7 +70,6 @@ def test_a_new_run_tells_what_was_planned_and_stored(tmp_path):
     run = open_run(tmp_path / "deep" / "run")
     assert (run.settings, run.plan) == (SETTINGS, PLAN)
     assert (run.n_stored, run.n_missing, run.is_complete) == (1, 199, False)
-    assert run.slots() == {"a/b": {3}, "a/c": frozenset()}
     assert [(e.kind, e.data) for e in run.events] == [("started", {"n": 1})]
     assert list(run.completions("a/b")) == [answer(3)]
     assert list(run.completions("a/c")) == []

@@ -92,7 +92,7 @@ def test_sto_partial_last_line(tmp_path):
     whole = file.read_bytes()
     file.write_bytes(whole[:-20])
     run = import_run(file, tmp_path / "b")
-    assert run.slots()["t"] == {0}
+    assert [c.index for c in run.completions()] == [0]
     assert run.events[-1].data == {"file": "a.jsonl", "n_partial": 1}
     with open_writer(tmp_path / "b", SETTINGS, PLAN) as writer:
         writer.append(Completion("t", 1, "again"))

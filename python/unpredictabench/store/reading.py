@@ -101,14 +101,6 @@ class Run:
         with reading(self.path) as connection:
             yield from map(rows.from_row, connection.execute(query, values))
 
-    def slots(self) -> Mapping[str, frozenset[int]]:
-        """Return the slots that hold an answer, by task."""
-        found: dict[str, set[int]] = {task: set() for task in self.plan}
-        with reading(self.path) as connection:
-            for task, index in connection.execute('SELECT task, "index" FROM completions'):
-                found.setdefault(str(rows.from_cell(task)), set()).add(index)
-        return {task: frozenset(indices) for task, indices in found.items()}
-
     def _last(self, kind: str) -> dict[str, Any]:
         return next((dict(e.data) for e in reversed(self.events) if e.kind == kind), {})
 
