@@ -1,4 +1,27 @@
 //! Exact, batched statistics for judging whether samples follow a law.
 //!
 //! Each kernel is a pure function on slices and knows nothing of Python; the bindings live in
-//! `python` behind the feature of that name.
+//! `python` behind the feature of that name. The map: [`truth`] prepares what many samples share,
+//! [`batch`] runs rows in parallel, [`rng`] names every random draw.
+
+pub mod batch;
+pub mod energy;
+pub mod error;
+pub mod jensenshannon;
+pub mod kde;
+pub mod ks;
+pub mod order;
+pub mod permutation;
+pub mod resampling;
+pub mod rng;
+pub mod scale;
+pub mod scaled;
+pub mod smirnov;
+pub mod truth;
+pub mod w1_null;
+pub mod wasserstein;
+
+#[cfg(test)]
+mod golden;
+#[cfg(feature = "python")]
+mod python;

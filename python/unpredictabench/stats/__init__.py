@@ -1,0 +1,28 @@
+"""Exact, batched statistics: arrays in, results out; usable without the rest of the package."""
+
+from __future__ import annotations
+
+from unpredictabench.stats._arrays import PreparedTruth, RaggedArray
+from unpredictabench.stats._bootstrap import BootstrapResult, bootstrap
+from unpredictabench.stats._intervals import (
+    McNemarResult,
+    benjamini_hochberg,
+    holm,
+    mcnemar_test,
+    wilson_interval,
+)
+from unpredictabench.stats._ks import KsResult, ks_2samp
+
+__all__ = [
+    "BootstrapResult",
+    "KsResult",
+    "McNemarResult",
+    "PreparedTruth",
+    "RaggedArray",
+    "benjamini_hochberg",
+    "bootstrap",
+    "holm",
+    "ks_2samp",
+    "mcnemar_test",
+    "wilson_interval",
+]

@@ -1,0 +1,133 @@
+//! The bindings: convert, detach from the interpreter, call the kernel, map the error.
+
+// PyO3 hands arguments over by value.
+#![allow(clippy::needless_pass_by_value)]
+
+use numpy::PyReadonlyArray1;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::batch::Ragged;
+use crate::error::{Error, Result};
+use crate::truth::{Truth, Truths};
+
+mod ks;
+
+impl From<Error> for PyErr {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Argument { .. } => PyValueError::new_err(error.to_string()),
+            Error::Interrupted => PyKeyboardInterrupt::new_err(()),
+            Error::Threads(_) => PyRuntimeError::new_err(error.to_string()),
+        }
+    }
+}
+
+/// Ask the interpreter, from a thread that is detached from it, whether Ctrl-C was pressed.
+///
+/// The signal's own exception is dropped: [`Error::Interrupted`] becomes the same one.
+pub(crate) fn interrupted() -> bool {
+    Python::attach(|py| py.check_signals().is_err())
+}
+
+/// Run a kernel detached from the interpreter.
+pub(crate) fn detached<T: Send>(
+    py: Python<'_>,
+    kernel: impl FnOnce() -> Result<T> + Send,
+) -> PyResult<T> {
+    py.detach(kernel).map_err(PyErr::from)
+}
+
+/// A truth prepared once and shared by calls and threads.
+#[pyclass(frozen, name = "Truth", module = "unpredictabench._native")]
+pub(crate) struct PyTruth {
+    pub(crate) inner: Truth,
+}
+
+#[pymethods]
+impl PyTruth {
+    #[new]
+    fn new(py: Python<'_>, draws: PyReadonlyArray1<'_, f64>) -> PyResult<Self> {
+        let draws = draws.as_slice()?;
+        detached(py, || Truth::new(draws)).map(|inner| Self { inner })
+    }
+
+    fn __len__(&self) -> usize {
+        self.inner.len()
+    }
+}
+
+/// Rows of any length: the tuple `(values, offsets)` of the array door.
+#[derive(FromPyObject)]
+pub(crate) struct PyRows<'py>(PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, i64>);
+
+impl PyRows<'_> {
+    pub(crate) fn view(&self) -> PyResult<Ragged<'_>> {
+        Ok(Ragged::new(self.0.as_slice()?, self.1.as_slice()?)?)
+    }
+}
+
+/// The second argument of two-sample functions: one truth for all rows, or one a row.
+#[derive(FromPyObject)]
+pub(crate) enum PyTruths<'py> {
+    Shared(PyRef<'py, PyTruth>),
+    Rows(PyRows<'py>),
+}
+
+impl PyTruths<'_> {
+    pub(crate) fn view(&self) -> PyResult<Truths<'_>> {
+        Ok(match self {
+            Self::Shared(truth) => Truths::Shared(&truth.inner),
+            Self::Rows(rows) => Truths::Rows(rows.view()?),
+        })
+    }
+}
+
+/// One integer for all rows, or one a row.
+#[derive(FromPyObject)]
+pub(crate) enum PyCounts<'py> {
+    Shared(i64),
+    Rows(PyReadonlyArray1<'py, i64>),
+}
+
+impl PyCounts<'_> {
+    pub(crate) fn view(&self) -> PyResult<impl Fn(usize) -> i64 + Sync + Send + '_> {
+        let (one, each) = match self {
+            Self::Shared(one) => (*one, None),
+            Self::Rows(each) => (0, Some(each.as_slice()?)),
+        };
+        Ok(move |i: usize| each.map_or(one, |each| each[i]))
+    }
+}
+
+/// Position of the first NaN, or of the first value that is not finite, if there is one.
+#[pyfunction]
+fn first_invalid(
+    values: PyReadonlyArray1<'_, f64>,
+    allow_infinite: bool,
+) -> PyResult<Option<usize>> {
+    let values = values.as_slice()?;
+    Ok(if allow_infinite {
+        values.iter().position(|v| v.is_nan())
+    } else {
+        values.iter().position(|v| !v.is_finite())
+    })
+}
+
+/// The compiled kernels; only `unpredictabench.stats` imports them.
+#[pymodule(gil_used = true)]
+mod _native {
+    #[pymodule_export]
+    use super::PyTruth;
+    #[pymodule_export]
+    use super::first_invalid;
+    #[pymodule_export]
+    use super::ks::{ks_2samp, ks_2samp_one};
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("is_debug_build", cfg!(debug_assertions))
+    }
+}
