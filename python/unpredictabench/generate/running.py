@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def generate(  # noqa: PLR0913 - the public face: one argument a choice, all by keyword
+def generate(
     suite: Suite,
     client: Client,
     out: str | os.PathLike[str],
@@ -116,7 +116,7 @@ def generate(  # noqa: PLR0913 - the public face: one argument a choice, all by 
     return in_own_loop(session)
 
 
-async def generate_async(  # noqa: PLR0913 - as generate, the choices all by keyword
+async def generate_async(
     suite: Suite,
     client: Client,
     out: str | os.PathLike[str],
@@ -205,7 +205,7 @@ def _terminated_as_interrupted() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-async def _ask(  # noqa: PLR0913 - the parts of a session
+async def _ask(
     to_do: Work,
     client: Client,
     writer: Writer,

@@ -84,7 +84,7 @@ class Session:
         Slots filled.
     """
 
-    def __init__(  # noqa: PLR0913 - the parts a session is put together from, all by keyword
+    def __init__(
         self,
         client: Client,
         *,
