@@ -42,6 +42,9 @@ class Suite:
     name: str = "dice"
     hash: str = "abc"
 
+    def __iter__(self):
+        return iter(self.tasks)
+
 
 def suite(n_tasks=6, categories=("text-explicit", "shuffling")):
     """Make a suite whose tasks go round the categories."""

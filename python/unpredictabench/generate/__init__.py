@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unpredictabench.generate.budget import Budget, Price, Usage, estimated
-from unpredictabench.generate.planning import Design, Suite, Work, work
+from unpredictabench.generate.planning import Design, Work, work
 from unpredictabench.generate.running import generate, generate_async
 from unpredictabench.generate.session import Progress
 from unpredictabench.generate.stopping import NEVER, StopRule
@@ -15,7 +15,6 @@ __all__ = [
     "Price",
     "Progress",
     "StopRule",
-    "Suite",
     "Usage",
     "Work",
     "estimated",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from unpredictabench.errors import InputError
 from unpredictabench.records import CATEGORIES, Request, Settings
@@ -15,27 +15,9 @@ if TYPE_CHECKING:
     from unpredictabench.clients import Client
     from unpredictabench.generate.stopping import StopRule
     from unpredictabench.records import Completion, Task
+    from unpredictabench.tasks import Suite
 
 Sampling: TypeAlias = Literal["independent", "batch"]
-
-
-class Suite(Protocol):
-    """What generation needs of a suite."""
-
-    @property
-    def name(self) -> str:
-        """Name of the suite."""
-        ...
-
-    @property
-    def hash(self) -> str:
-        """Content hash of its tasks."""
-        ...
-
-    @property
-    def tasks(self) -> Sequence[Task]:
-        """All tasks, in order."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,13 +171,13 @@ def selected(
 ) -> tuple[Task, ...]:
     """Choose tasks of a suite, as `Design` says, in the order of the suite."""
     groups: dict[str, list[Task]] = {}
-    for task in suite.tasks:
+    for task in suite:
         if not categories or task.category in categories:
             groups.setdefault(task.category, []).append(task)
     chosen = {task.id for group in groups.values() for task in _spread(group, limit_tasks)}
     if not chosen:
         raise InputError("categories", f"name a category of suite {suite.name}", tuple(categories))
-    return tuple(task for task in suite.tasks if task.id in chosen)
+    return tuple(task for task in suite if task.id in chosen)
 
 
 def _spread(group: Sequence[Task], limit: int | None) -> Sequence[Task]:

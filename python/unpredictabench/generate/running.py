@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Coroutine, Iterator
 
     from unpredictabench.clients import Client
-    from unpredictabench.generate.planning import Sampling, Suite, Work
+    from unpredictabench.generate.planning import Sampling, Work
     from unpredictabench.generate.session import Progress
     from unpredictabench.generate.stopping import StopRule
     from unpredictabench.store import Run, Writer
     from unpredictabench.store.writing import Synchronous
+    from unpredictabench.tasks import Suite
 
 T = TypeVar("T")
 
