@@ -227,7 +227,7 @@ def test_several_answers_at_temperature_0_need_force(tmp_path):
         ({"sampling": "batch", "batch_size": 1}, "batch_size must be at least 2, got 1"),
         ({"categories": ("text",)}, "categories must be among text-explicit, .*, got 'text'"),
         ({"categories": ("multimodal",)}, "categories must name a category of suite dice"),
-        ({"prompt_style": "cott"}, r"style must be one of .* \(nearest: cot\), got 'cott'"),
+        ({"prompt_style": "cott"}, "prompt_style must be one of direct, few-shot, cot, got 'cott'"),
     ],
 )
 def test_wrong_arguments_are_named(tmp_path, arguments, message):

@@ -70,6 +70,24 @@ def drift(completions: Iterable[Completion]) -> str | None:
     )
 
 
+def served(completions: Iterable[Completion]) -> list[dict[str, object]]:
+    """List what the server called itself, for how many answers, and when first and last."""
+    times: dict[tuple[str | None, str | None], list[float]] = {}
+    for completion in completions:
+        name = (completion.model, completion.fingerprint)
+        times.setdefault(name, []).append(completion.created_at)
+    return [
+        {
+            "model": model,
+            "fingerprint": fingerprint,
+            "n_answers": len(moments),
+            "first_at": min(moments),
+            "last_at": max(moments),
+        }
+        for (model, fingerprint), moments in times.items()
+    ]
+
+
 def _is_copied(texts: Counter[str]) -> bool:
     ((text, count),) = texts.most_common(1)
     return len(text) > LONG_ANSWER and count >= max(MOST_COPIES, MOST_SHARE * texts.total())

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 CHARACTERS_A_TOKEN = 4  # usual rule of thumb for English text and code
 TOKENS_A_MESSAGE = 4  # role and separators of the chat format
 GUESSED_ANSWER_TOKENS = 16  # until the first answers tell better
+GUESSED_REASONING_TOKENS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,19 +182,17 @@ class Meter:
         return None
 
 
-def estimated(
-    requests: Iterable[Request], *, price: Price | None = None, answer_tokens: int | None = None
-) -> Usage:
+def estimated(requests: Iterable[Request], *, price: Price | None, answer_tokens: int) -> Usage:
     """Estimate what requests would use, before anything is asked.
 
     Parameters
     ----------
     requests : iterable of Request
         The requests.
-    price : Price, optional
+    price : Price or None
         What tokens cost.
-    answer_tokens : int, optional
-        Tokens of one reply; the default guesses short answers.
+    answer_tokens : int
+        Tokens of one reply.
 
     Returns
     -------
@@ -204,7 +203,7 @@ def estimated(
     for request in requests:
         n_requests += 1
         prompt += estimated_tokens(request.messages)
-        answers += answer_tokens or GUESSED_ANSWER_TOKENS * request.n_asked
+        answers += answer_tokens
     cost = price.of(prompt, answers) if price else None
     return Usage(n_requests, prompt, answers, n_requests, cost)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 from unpredictabench.errors import InputError
 from unpredictabench.records import CATEGORIES, Request, Settings
 from unpredictabench.store import Planned
+from unpredictabench.tasks.styles import STYLES, messages
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -60,6 +61,8 @@ class Design:
                 raise InputError(name, f"be at least {least}", value)
         if self.sampling not in get_args(Sampling):
             raise InputError("sampling", f"be one of {get_args(Sampling)}", self.sampling)
+        if self.prompt_style not in STYLES:
+            raise InputError("prompt_style", f"be one of {', '.join(STYLES)}", self.prompt_style)
         for category in self.categories:
             if category not in CATEGORIES:
                 raise InputError("categories", f"be among {', '.join(CATEGORIES)}", category)
@@ -140,8 +143,6 @@ def work(suite: Suite, client: Client, design: Design, *, stop: StopRule) -> Wor
     InputError
         No task is left, or a client at temperature 0 is to give several answers.
     """
-    from unpredictabench.tasks.styles import messages  # noqa: PLC0415 - reads the examples
-
     if client.parameters.get("temperature") == 0 and design.n_slots > 1 and not design.force:
         rule = "be above 0 to ask for more than one answer (force asks all the same)"
         raise InputError("temperature", rule, client.parameters["temperature"])

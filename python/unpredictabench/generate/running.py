@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from unpredictabench.tasks import Suite
 
 T = TypeVar("T")
+CONCURRENCY = 64
+"""Requests under way when nobody says how many."""
 
 
 def generate(
@@ -41,7 +43,7 @@ def generate(
     sampling: Sampling = "independent",
     batch_size: int = 20,
     prompt_style: str = "direct",
-    concurrency: int = 64,
+    concurrency: int = CONCURRENCY,
     budget: Budget | None = None,
     stop: StopRule = NEVER,
     limit_tasks: int | None = None,
@@ -98,9 +100,10 @@ def generate(
         n_samples, sampling, batch_size, prompt_style, limit_tasks, tuple(categories), force
     )
 
-    async def session() -> Run:
-        try:
-            return await generate_async(
+    return in_own_loop(
+        lambda: closing(
+            client,
+            generate_async(
                 suite,
                 client,
                 out,
@@ -110,11 +113,9 @@ def generate(
                 stop=stop,
                 synchronous=synchronous,
                 progress=progress,
-            )
-        finally:
-            await client.aclose()
-
-    return in_own_loop(session)
+            ),
+        )
+    )
 
 
 async def generate_async(
@@ -123,7 +124,7 @@ async def generate_async(
     out: str | os.PathLike[str],
     design: Design = Design(),  # noqa: B008 - immutable
     *,
-    concurrency: int = 64,
+    concurrency: int = CONCURRENCY,
     budget: Budget | None = None,
     stop: StopRule = NEVER,
     synchronous: Synchronous = "normal",
@@ -194,6 +195,14 @@ def in_own_loop(start: Callable[[], Coroutine[object, object, T]]) -> T:
         return asyncio.run(start())
 
 
+async def closing(client: Client, asking: Coroutine[object, object, T]) -> T:
+    """Await a coroutine, then close the client in the loop its connections live in."""
+    try:
+        return await asking
+    finally:
+        await client.aclose()
+
+
 @contextlib.contextmanager
 def _terminated_as_interrupted() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
@@ -250,13 +259,14 @@ def _log_start(writer: Writer, to_do: Work, *, n_stored: int) -> None:
 
 def _log_end(writer: Writer, session: Session, run: Run, *, reason: str) -> None:
     writer.flush()
-    marks = alarms.marks(list(run.completions()))
+    completions = list(run.completions())
     data = {
         "reason": reason,
         "n_new": session.n_new,
         "n_duplicates": writer.n_duplicates,
         "failures": dict(session.failures),
-        "marks": marks,
+        "marks": alarms.marks(completions),
+        "served": alarms.served(completions),
         "usage": dataclasses.asdict(session.usage),
     }
     writer.log("stopped", data)

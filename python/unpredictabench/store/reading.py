@@ -74,20 +74,26 @@ class Run:
         return self.n_missing == 0
 
     @property
+    def ending(self) -> Mapping[str, Any]:
+        """What the last session wrote when it ended; empty when it runs still or was killed."""
+        sessions = [e for e in self.events if e.kind in {"started", "resumed", "stopped"}]
+        return sessions[-1].data if sessions and sessions[-1].kind == "stopped" else {}
+
+    @property
+    def stop_reason(self) -> str | None:
+        """Why it ended: "complete", "incomplete", "budget: ...", "interrupted", "failed: ..."."""
+        return self.ending.get("reason")
+
+    @property
     def failures(self) -> Mapping[str, int]:
         """Number of slots left without an answer in the last session, by kind of failure."""
-        failures: dict[str, int] = self._last("stopped").get("failures", {})
+        failures: dict[str, int] = self.ending.get("failures", {})
         return failures
 
     @property
     def marks(self) -> tuple[str, ...]:
         """What the last session found suspicious: duplicates, a model that changed."""
-        return tuple(self._last("stopped").get("marks", ()))
-
-    @property
-    def stop_reason(self) -> str | None:
-        """Why the last session ended: "complete", "incomplete", "budget", "interrupted", ..."""
-        return self._last("stopped").get("reason")
+        return tuple(self.ending.get("marks", ()))
 
     @property
     def stopped_tasks(self) -> frozenset[str]:
@@ -100,9 +106,6 @@ class Run:
         query = f'SELECT {rows.COLUMNS} FROM completions {where} ORDER BY task, "index"'  # noqa: S608 - names of a dataclass
         with reading(self.path) as connection:
             yield from map(rows.from_row, connection.execute(query, values))
-
-    def _last(self, kind: str) -> dict[str, Any]:
-        return next((dict(e.data) for e in reversed(self.events) if e.kind == kind), {})
 
 
 def open_run(path: str | os.PathLike[str]) -> Run:
