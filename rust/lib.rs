@@ -5,8 +5,10 @@
 //! [`batch`] runs rows in parallel, [`rng`] names every random draw.
 
 pub mod batch;
+pub mod distances;
 pub mod energy;
 pub mod error;
+pub mod extended;
 pub mod jensenshannon;
 pub mod kde;
 pub mod ks;
@@ -15,7 +17,6 @@ pub mod permutation;
 pub mod resampling;
 pub mod rng;
 pub mod scale;
-pub mod scaled;
 pub mod smirnov;
 pub mod truth;
 pub mod w1_null;

@@ -33,8 +33,23 @@ impl Truth {
         }
         let mut sorted = Vec::new();
         sort_into(draws, &mut sorted);
+        Ok(Self::of_sorted(sorted))
+    }
+
+    /// Prepare a truth from draws that are in order and hold no NaN.
+    ///
+    /// # Errors
+    /// When there are no draws.
+    pub fn from_sorted(sorted: &[f64]) -> Result<Self> {
+        if sorted.is_empty() {
+            return Err(Error::argument("y", "hold at least one observation", "none"));
+        }
+        Ok(Self::of_sorted(sorted.to_vec()))
+    }
+
+    fn of_sorted(sorted: Vec<f64>) -> Self {
         let is_tied = sorted.windows(2).any(|w| w[0] == w[1]);
-        Ok(Self { sorted, is_tied, centred: OnceLock::new() })
+        Self { sorted, is_tied, centred: OnceLock::new() }
     }
 
     /// The draws in ascending order, with -0.0 made 0.0.
@@ -63,7 +78,7 @@ impl Truth {
 
     /// The largest end of a block of equal draws at or below `j`.
     #[must_use]
-    #[allow(clippy::cast_possible_wrap, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub fn block_at_most(&self, j: i64) -> i64 {
         let at = j as usize;
         if !self.is_tied || at == 0 || at >= self.sorted.len() {
@@ -78,7 +93,7 @@ impl Truth {
 
     /// The smallest end of a block of equal draws at or above `j`.
     #[must_use]
-    #[allow(clippy::cast_possible_wrap, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub fn block_at_least(&self, j: i64) -> i64 {
         let at = j as usize;
         if !self.is_tied || at == 0 || at >= self.sorted.len() {
@@ -111,6 +126,30 @@ pub enum Truths<'a> {
 }
 
 impl<'a> Truths<'a> {
+    /// Number of draws in a row's truth.
+    #[must_use]
+    pub fn len_of(&self, row: usize) -> usize {
+        match self {
+            Self::Shared(truth) => truth.len(),
+            Self::Rows(rows) => rows.row(row).len(),
+        }
+    }
+
+    /// Whether a row's truth has no draws.
+    #[must_use]
+    pub fn is_empty(&self, row: usize) -> bool {
+        self.len_of(row) == 0
+    }
+
+    /// The truth of all rows, if there is one.
+    #[must_use]
+    pub fn shared(&self) -> Option<&'a Truth> {
+        match self {
+            Self::Shared(truth) => Some(truth),
+            Self::Rows(_) => None,
+        }
+    }
+
     /// The truth of a row.
     ///
     /// # Errors

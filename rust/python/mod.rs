@@ -11,6 +11,7 @@ use crate::batch::Ragged;
 use crate::error::{Error, Result};
 use crate::truth::{Truth, Truths};
 
+mod distances;
 mod ks;
 
 impl From<Error> for PyErr {
@@ -119,6 +120,11 @@ fn first_invalid(
 mod _native {
     #[pymodule_export]
     use super::PyTruth;
+    #[pymodule_export]
+    use super::distances::{
+        distance, distance_bootstrap, energy_weighted, null_moments, permutation,
+        wasserstein_weighted,
+    };
     #[pymodule_export]
     use super::first_invalid;
     #[pymodule_export]

@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from unpredictabench.stats._arrays import PreparedTruth, RaggedArray
 from unpredictabench.stats._bootstrap import BootstrapResult, bootstrap
+from unpredictabench.stats._distance_tests import (
+    DistanceTestResult,
+    energy_test,
+    wasserstein_test,
+)
+from unpredictabench.stats._distances import (
+    energy_distance,
+    jensenshannon,
+    wasserstein_distance,
+)
 from unpredictabench.stats._intervals import (
     McNemarResult,
     benjamini_hochberg,
@@ -15,14 +25,20 @@ from unpredictabench.stats._ks import KsResult, ks_2samp
 
 __all__ = [
     "BootstrapResult",
+    "DistanceTestResult",
     "KsResult",
     "McNemarResult",
     "PreparedTruth",
     "RaggedArray",
     "benjamini_hochberg",
     "bootstrap",
+    "energy_distance",
+    "energy_test",
     "holm",
+    "jensenshannon",
     "ks_2samp",
     "mcnemar_test",
+    "wasserstein_distance",
+    "wasserstein_test",
     "wilson_interval",
 ]
