@@ -30,7 +30,7 @@ BROKEN = re.compile(
 FORBIDDEN = {
     "beta": ["beta"],
     "triangular": ["triang"],
-    "truncated-normal": ["truncat", "normal"],
+    "truncated-normal": ["truncated", "truncation", "normal"],
     "uniform": ["uniform"],
     "reciprocal": ["reciprocal", "uniform"],
     "arcsine": ["arcsin", "arc sin"],
@@ -61,7 +61,7 @@ FORBIDDEN = {
     "skellam": ["skellam"],
     "geometric": ["geometric"],
     "negative-binomial": ["binomial", "pascal"],
-    "categorical": ["categor", "multinoulli"],
+    "categorical": ["categorical", "multinoulli"],
     "compound-poisson": ["compound", "poisson"],
     "dirichlet": ["dirichlet", "beta"],
     "multinomial": ["nomial"],

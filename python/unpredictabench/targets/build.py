@@ -151,9 +151,17 @@ def _permutation(content: object, where: str) -> NominalLaw:
     return NominalLaw({"permutation": params}, lambda: uniform_orders(n))
 
 
-def _samples(content: object, where: str) -> NumericLaw:
-    params = checked(where, content, (numbers("values", least=2),))
-    return EmpiricalLaw({"samples": params}, params["values"])
+def _samples(content: object, where: str) -> NumericLaw | NominalLaw:
+    params = checked(where, content, (_SAMPLE,))
+    values = params["values"]
+    if not isinstance(values[0], str):
+        return EmpiricalLaw({"samples": params}, values)
+    return NominalLaw({"samples": params}, lambda: _shares(values), is_exact=False)
+
+
+def _shares(values: list[str]) -> tuple[tuple[Outcome, ...], Any]:
+    outcomes, counts = np.unique(values, return_counts=True)
+    return tuple(map(str, outcomes)), counts.astype(np.float64)
 
 
 def _are_outcomes(value: object) -> bool:
@@ -171,6 +179,14 @@ def _are_outcomes(value: object) -> bool:
     return is_order and len({tuple(item) for item in value}) == len(value)
 
 
+_SAMPLE = Parameter(
+    "values",
+    "be a list of at least 2 finite numbers, or of at least 2 texts",
+    lambda value: (
+        numbers("values", least=2).accepts(value)
+        or (isinstance(value, list) and len(value) > 1 and all(isinstance(v, str) for v in value))
+    ),
+)
 _LAW = Parameter("law", "be the spec of a law", lambda value: isinstance(value, dict))
 _OUTCOMES = Parameter(
     "outcomes", "be a list of different texts, or of different orders of indices", _are_outcomes

@@ -24,7 +24,9 @@ class Entry:
     support : {"continuous", "discrete", "mixed", "nominal"}
         Kind of support of the law.
     law : mapping
-        The spec of the law.
+        The spec of the law, as it is hashed and exported.
+    resolved : mapping or None
+        The spec to build where it differs: what a program printed, where the law is its output.
     """
 
     id: str
@@ -37,6 +39,7 @@ class Entry:
     law: Mapping[str, Any]
     rationale: str = ""
     program: str | None = None
+    resolved: Mapping[str, Any] | None = None
 
     def task(self) -> Task:
         """Return the task with its law built."""
@@ -49,7 +52,7 @@ class Entry:
             spread=self.spread,
             question=self.question,
             answer=self.answer,
-            target=target_from_spec(self.law, where=f"{self.id}: law."),
+            target=target_from_spec(self.resolved or self.law),
             rationale=self.rationale,
             program=self.program,
         )

@@ -132,25 +132,11 @@ def _one_by_one(params: Params, draw: _Draw) -> Params:
 
 def _fresh(name: str, params: Params, draw: _Draw) -> Any:
     """Redraw one parameter by what its name means."""
-    value = params[name]
-    if name in KEPT:
-        return value
-    if name == "probability":
-        return draw.probability(value)
-    if name == "probabilities":
-        return [draw.probability(p) for p in value]
-    if name == "concentration":
-        return [draw.scale(a) for a in value]
-    if name == "jump":
-        return _redrawn(value, draw)
-    if name in COUNTS:
-        return draw.count(value)
-    if name in SCALES:
-        return draw.scale(value)
     if name in LOCATIONS:
-        unit = params.get("scale", params.get("sd", params.get("log_sd", 1.0)))
-        return _at_step(value + draw.between(-0.4, 0.4) * unit, unit)
-    raise AssertionError(name)
+        units = (params[unit] for unit in ("scale", "sd", "log_sd") if unit in params)
+        unit = float(next(units, 1.0))
+        return _at_step(params[name] + draw.between(-0.4, 0.4) * unit, unit)
+    return BY_NAME[name](params[name], draw)
 
 
 def _at_step(value: float, unit: float) -> float:
@@ -257,6 +243,17 @@ def _spherical(centre: str, spread: str) -> Callable[[Params, _Draw], Params]:
 
     return change
 
+
+BY_NAME: dict[str, Callable[[Any, _Draw], Any]] = {
+    **dict.fromkeys(KEPT, lambda value, _: value),
+    **dict.fromkeys(SCALES, lambda value, draw: draw.scale(value)),
+    **dict.fromkeys(COUNTS, lambda value, draw: draw.count(value)),
+    "probability": lambda value, draw: draw.probability(value),
+    "probabilities": lambda value, draw: [draw.probability(p) for p in value],
+    "concentration": lambda value, draw: [draw.scale(a) for a in value],
+    "jump": _redrawn,
+}
+"""How a parameter changes, by its name, in families that have no change of their own."""
 
 SPECIAL: dict[str, Callable[[Params, _Draw], Params]] = {
     "triangular": _interval,

@@ -67,6 +67,8 @@ def literal(value: object) -> str:
         inverse = round(1 / value)
         if 1 / inverse == value:
             return f"1 / {inverse}"
+    if isinstance(value, list) and value and isinstance(value[0], list):
+        return "[\n" + "".join(f"    {row!r},\n" for row in value) + "]"
     return repr(value)
 
 

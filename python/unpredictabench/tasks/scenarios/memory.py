@@ -124,7 +124,7 @@ def bucket_occupancy(rng: np.random.Generator) -> Story:
 
 def bloom_filter(rng: np.random.Generator) -> Story:
     """Tell of a Bloom filter asked for a key it never saw."""
-    bits, keys, hashes = between(rng, 8, 20), between(rng, 2, 5), between(rng, 2, 3)
+    bits, keys, hashes = between(rng, 6, 14), between(rng, 3, 6), between(rng, 2, 3)
 
     def moves(state: tuple[int, int]) -> Moves[tuple[int, int]]:
         ones, left = state

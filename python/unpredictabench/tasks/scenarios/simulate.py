@@ -15,6 +15,8 @@ from unpredictabench.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
 Facts: TypeAlias = "Mapping[str, Any]"
 Outcomes: TypeAlias = "Sequence[float | str | tuple[int, ...]]"
 Generator: TypeAlias = np.random.Generator
@@ -167,7 +169,7 @@ def canary_release(facts: Facts, rng: Generator) -> str:
 
 def feature_flags(facts: Facts, rng: Generator) -> str:
     """Draw the flags of one session."""
-    base, free, needy = rng.random(3) < np.array(facts["on"])
+    base, free, needy = (bool(rng.random() < p) for p in facts["on"])
     flags = zip(facts["names"], (base, free, base and needy), strict=True)
     return "\n".join(sorted(name for name, is_on in flags if is_on))
 
@@ -188,7 +190,8 @@ def freed_objects(facts: Facts, rng: Generator) -> str:
 
 def bloom_filter(facts: Facts, rng: Generator) -> str:
     """Insert keys into a bit array and ask for another."""
-    ones = set(rng.integers(facts["bits"], size=facts["keys"] * facts["hashes"]).tolist())
+    n_set = facts["keys"] * facts["hashes"]
+    ones = set(rng.integers(facts["bits"], size=(n_set,)).tolist())
     asked = rng.integers(facts["bits"], size=facts["hashes"]).tolist()
     return "maybe" if all(place in ones for place in asked) else "absent"
 
@@ -291,35 +294,40 @@ def shared_channel(facts: Facts, rng: Generator) -> str:
 def barrier_wait(facts: Facts, size: int, rng: Generator) -> Outcomes:
     """Wait for the slowest worker."""
     arrivals = rng.integers(1, facts["sides"] + 1, size=(size, facts["n"]))
-    return (arrivals.max(axis=1) + float(facts["ready"])).tolist()
+    return listed(arrivals.max(axis=1) + float(facts["ready"]))
 
 
 def full_jitter(facts: Facts, size: int, rng: Generator) -> Outcomes:
     """Sleep twice below a cap."""
-    return (facts["cap"] * rng.random((size, 2))).sum(axis=1).tolist()
+    return listed((facts["cap"] * rng.random((size, 2))).sum(axis=1))
 
 
 def hop_latency(facts: Facts, size: int, rng: Generator) -> Outcomes:
     """Wait at every router."""
-    return rng.exponential(facts["mean"], size=(size, facts["hops"])).sum(axis=1).tolist()
+    return listed(rng.exponential(facts["mean"], size=(size, facts["hops"])).sum(axis=1))
 
 
 def hedged_request(facts: Facts, size: int, rng: Generator) -> Outcomes:
     """Take the first of several replies."""
     times = rng.standard_exponential((size, len(facts["means"]))) * np.array(facts["means"])
-    return times.min(axis=1).tolist()
+    return listed(times.min(axis=1))
 
 
 def generation_survivors(facts: Facts, size: int, rng: Generator) -> Outcomes:
     """Collect every object several times."""
     stays = rng.random((size, facts["n"], facts["rounds"])) < facts["stay"]
-    return stays.all(axis=2).sum(axis=1).astype(float).tolist()
+    return listed(stays.all(axis=2).sum(axis=1))
 
 
 def bucket_occupancy(facts: Facts, size: int, rng: Generator) -> Outcomes:
     """Hash keys into buckets and count those in use."""
     places = rng.integers(facts["buckets"], size=(size, facts["keys"]))
     return [float(len(set(row))) for row in places.tolist()]
+
+
+def listed(numbers: NDArray[np.float64]) -> list[float]:
+    """Return an array's numbers as plain floats."""
+    return [float(number) for number in numbers]
 
 
 AT_ONCE: dict[str, Callable[[Facts, int, Generator], Outcomes]] = {

@@ -87,7 +87,8 @@ RECIPES: Recipes = {
                 factor = np.linalg.cholesky(sigma)
                 return np.array(mu) + factor @ $rng.standard_normal(len(mu))
 
-            $vec = multivariate_normal(mu=$mean, sigma=$covariance)
+            covariance = $covariance
+            $vec = multivariate_normal(mu=$mean, sigma=covariance)
             print($reading)
             """,
             "Mean plus Cholesky factor times standard normals.",
@@ -121,7 +122,8 @@ RECIPES: Recipes = {
                 chi_squared = random.gammavariate(nu / 2, 2)
                 return np.array(mu) + factor @ z / math.sqrt(chi_squared / nu)
 
-            $vec = multivariate_t(nu=$df, mu=$location, shape=$shape)
+            scale_matrix = $shape
+            $vec = multivariate_t(nu=$df, mu=$location, shape=scale_matrix)
             print($reading)
             """,
             "A multivariate normal over the root of a chi-squared over its degrees of freedom.",

@@ -94,7 +94,8 @@ RECIPES: Recipes = {
             import numpy as np
 
             center = np.array($mean)
-            factor = np.linalg.cholesky($covariance)
+            table = $covariance
+            factor = np.linalg.cholesky(table)
             $rng = np.random.default_rng()
             $vec = center + factor @ $rng.standard_normal(len(center))
             print($reading)
@@ -107,7 +108,8 @@ RECIPES: Recipes = {
             import numpy as np
 
             center = $mean
-            spread, axes = np.linalg.eigh($covariance)
+            table = $covariance
+            spread, axes = np.linalg.eigh(table)
             steps = [s ** 0.5 * random.gauss(0, 1) for s in spread]
             $vec = axes @ steps + center
             print($reading)
@@ -124,7 +126,8 @@ RECIPES: Recipes = {
 
             df = $df
             center = np.array($location)
-            factor = np.linalg.cholesky($shape)
+            table = $shape
+            factor = np.linalg.cholesky(table)
             z = factor @ [random.gauss(0, 1) for _ in center]
             shared = random.gammavariate(df / 2, 2 / df)
             $vec = center + z / math.sqrt(shared)
@@ -139,7 +142,8 @@ RECIPES: Recipes = {
             k = $df
             center = np.array($location)
             $rng = np.random.default_rng()
-            spread, axes = np.linalg.eigh($shape)
+            table = $shape
+            spread, axes = np.linalg.eigh(table)
             z = axes @ (np.sqrt(spread) * $rng.standard_normal(len(center)))
             $vec = center + z * np.sqrt(k / (2 * $rng.standard_gamma(k / 2)))
             print($reading)
