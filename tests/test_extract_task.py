@@ -106,6 +106,18 @@ def test_an_invalid_position_does_not_shift_the_others():
     assert values('[1, true, "x", 4]', 4) == [1, None, None, 4]
 
 
+def test_thoughts_are_never_read():
+    """What stands between thinking tags is skipped, and an open thought is no answer."""
+    text = "<think>\nThe number could be 5.\n</think>\n\n7"
+    (found,) = extract(Completion("t", 0, text), NUMBER)
+    assert found.value == 7
+    assert text[slice(*found.span)] == "7"
+    (found,) = extract(Completion("t", 0, "so 5</think>7"), NUMBER)
+    assert found.value == 7
+    (found,) = extract(Completion("t", 0, "<think>It is 5.", finish_reason="length"), NUMBER)
+    assert (found.value, found.status) == (None, "truncated")
+
+
 def stored(*texts):
     """Return completions with these texts."""
     return [Completion("t", at, text) for at, text in enumerate(texts)]
