@@ -290,3 +290,13 @@ def test_illegal_lines_have_no_value():
     assert extract_lines("heads\nedge", legal).status == "off-form"
     assert extract_lines("```\nheads\n```\nor\n```\ntails\n```", legal).status == "several"
     assert extract_lines("heads", legal, finish_reason="length").status == "truncated"
+
+
+def test_no_output_is_an_answer_when_it_is_said():
+    """The words for no output are the empty value; silence is no answer."""
+    legal = ("heads", "tails")
+    assert extract_lines("(no output)", legal, mode="strict").value == ""
+    for text in ("No output.", "```\n(no output)\n```", "Answer: (no output)"):
+        assert extract_lines(text, legal).value == ""
+        assert extract_lines(text, legal, mode="strict").status == "off-form"
+    assert extract_lines("", legal).status == "empty"

@@ -87,7 +87,8 @@ def test_batches_of_other_kinds_are_read():
     assert values('[["b", "a"], ["a", "b"]]', 2, order) == [(1, 0), (0, 1)]
     assert values('["red", "blue"]', 2, task("choice", ["red", "blue"])) == ["red", "blue"]
     lines = task("lines", ["x", "y"])
-    assert extract(Completion("t", 0, '["x\\ny", "y"]', n_asked=2), lines)[0].value == "x\ny"
+    found = extract(Completion("t", 0, '["x\\ny", "", "y"]', n_asked=3), lines)
+    assert [one.value for one in found] == ["x\ny", "", "y"]
 
 
 def test_missing_and_further_positions_are_accounted_for():
