@@ -22,7 +22,7 @@ def _recorded():
 
 
 @pytest.mark.benchmark(group="extract")
-def bench_recorded_answers(benchmark):
+def test_recorded_answers(benchmark):
     """Read every recorded answer once; the goal is 50,000 answers a second on one core."""
     answers = _recorded()
     items = ("apple", "banana", "cherry")
@@ -40,7 +40,7 @@ def bench_recorded_answers(benchmark):
 
 @pytest.mark.benchmark(group="extract-hostile")
 @pytest.mark.parametrize("unit", HOSTILE)
-def bench_a_kilobyte_of_hostile_text(benchmark, unit):
+def test_a_kilobyte_of_hostile_text(benchmark, unit):
     """Read 16 kB made to defeat regular expressions; the goal is 1 ms a kB."""
     text = (unit * 16_384)[:16_384]
     benchmark(extract_number, text)

@@ -158,6 +158,11 @@ def test_ext_list_is_not_thousands():
         ("Here is a random number between 0 and 10: 7.35", 7.35),
         ("14 customers arrived.", 14),
         ("x = 3.7", 3.7),
+        ("I can't be random, but here's one: 7.32", 7.32),
+        ("The result is approximately 3.14 ± 0.05.", 3.14),
+        ("Sure! Here is a sample from N(0, 1): -0.42", -0.42),
+        ("Exactly 4 customers arrived.", 4),
+        ("١٢٫٥", 12.5),
         ("18.333...", 18.333),
         ("```\nrandom.uniform(0.0, 1.0) -> 4.27\n```", 4.27),
     ],
@@ -180,6 +185,9 @@ def test_one_number_is_read_in_any_wrapping(text, value):
         ("Let's say the answer is 4.27.", "off-form"),
         ("1. No, I'll just give you the number 1.", "off-form"),
         ("5-10", "off-form"),
+        ("P(X=3) = 0.22", "off-form"),
+        ("The output is 5 lines long.", "off-form"),
+        ("1 e5", "off-form"),
         ("6 × 7 = 42", "off-form"),
         ("- 7.5", "off-form"),
         ("nan", "off-form"),
@@ -282,3 +290,13 @@ def test_illegal_lines_have_no_value():
     assert extract_lines("heads\nedge", legal).status == "off-form"
     assert extract_lines("```\nheads\n```\nor\n```\ntails\n```", legal).status == "several"
     assert extract_lines("heads", legal, finish_reason="length").status == "truncated"
+
+
+def test_no_output_is_an_answer_when_it_is_said():
+    """The words for no output are the empty value; silence is no answer."""
+    legal = ("heads", "tails")
+    assert extract_lines("(no output)", legal, mode="strict").value == ""
+    for text in ("No output.", "```\n(no output)\n```", "Answer: (no output)"):
+        assert extract_lines(text, legal).value == ""
+        assert extract_lines(text, legal, mode="strict").status == "off-form"
+    assert extract_lines("", legal).status == "empty"

@@ -87,7 +87,8 @@ def test_batches_of_other_kinds_are_read():
     assert values('[["b", "a"], ["a", "b"]]', 2, order) == [(1, 0), (0, 1)]
     assert values('["red", "blue"]', 2, task("choice", ["red", "blue"])) == ["red", "blue"]
     lines = task("lines", ["x", "y"])
-    assert extract(Completion("t", 0, '["x\\ny", "y"]', n_asked=2), lines)[0].value == "x\ny"
+    found = extract(Completion("t", 0, '["x\\ny", "", "y"]', n_asked=3), lines)
+    assert [one.value for one in found] == ["x\ny", "", "y"]
 
 
 def test_missing_and_further_positions_are_accounted_for():
@@ -104,6 +105,18 @@ def test_missing_and_further_positions_are_accounted_for():
 def test_an_invalid_position_does_not_shift_the_others():
     """An element without a value keeps its place."""
     assert values('[1, true, "x", 4]', 4) == [1, None, None, 4]
+
+
+def test_thoughts_are_never_read():
+    """What stands between thinking tags is skipped, and an open thought is no answer."""
+    text = "<think>\nThe number could be 5.\n</think>\n\n7"
+    (found,) = extract(Completion("t", 0, text), NUMBER)
+    assert found.value == 7
+    assert text[slice(*found.span)] == "7"
+    (found,) = extract(Completion("t", 0, "so 5</think>7"), NUMBER)
+    assert found.value == 7
+    (found,) = extract(Completion("t", 0, "<think>It is 5.", finish_reason="length"), NUMBER)
+    assert (found.value, found.status) == (None, "truncated")
 
 
 def stored(*texts):

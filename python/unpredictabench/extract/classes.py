@@ -24,7 +24,7 @@ _STATEMENT = re.compile(
     r"^[ \t]*(?:import[ \t]+\w|from[ \t]+[\w.]+[ \t]+import\b|(?:async[ \t]+)?def[ \t]+\w+[ \t]*\("
     r"|class[ \t]+\w+[ \t]*[(:{]|(?:print|println|printf)[ \t]*\(|(?:let|const|var)[ \t]+\w+[ \t]*="
     r"|function[ \t]*\w*[ \t]*\(|#include\b|#!/|public[ \t]+(?:static|class)\b"
-    r"|\w+(?:\.\w+)+[ \t]*\("
+    r"|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\("
     r"|return[ \t]+[\w.]+[(\[]|(?:for|while)[ \t]*\(|for[ \t]+\w+[ \t]+in[ \t].{1,80}:[ \t]*$"
     r"|\w+[ \t]*=[ \t]*\w+(?:\.\w+)*\()[^\n]*",
     re.MULTILINE,

@@ -40,11 +40,11 @@ _ABOUT_ELSE = re.compile(
     r"|rate|lambda|λ|variance|deviation|sigma|mu|parameters?|interval|example|instance|suppose"
     r"|assume|imagine|(?:let's|let us) say|if|when|like|such as|not|never|cannot|less|greater|fewer"
     r"|larger|smaller|more|most|least|up to|seed|hint|step|sum of|expected value"
-    r"|(?:the|these) following|(?:first|second|third|next|last) \w+)\b|n't\b|\be\.g"
+    r"|(?:the|these) following|(?:first|second|third|next|last) \w+|pr?(?= *=))\b|n't\b|\be\.g"
 )
 _PARAMETER = re.compile(
     r"(?:\b(?:mean|average|rate|lambda|λ|sigma|mu|std|scale|shape|(?:standard )?deviation|variance"
-    r"|parameters?|probability|size|n|p|k)\b[ (]*)++(?:of|is|=|:)? ?[+-]?\d[\d.]*+"
+    r"|parameters?|probability|size)\b[ (]*+|\b[npk] ?(?==))++(?:of|is|=|:)? ?[+-]?\d[\d.]*+"
     r"|[(\[] ?[+-]?[\d.]++ ?, ?[+-]?[\d.]++ ?[)\]]|\([^()\n]*+\)"
     r"|\b(?:between|from|range|to|in) ?(?:of )?[+-]?\d[\d.]*+ ?(?:and|to|-|through) ?[+-]?\d[\d.]*+"
 )
@@ -75,9 +75,13 @@ def mark_before(text: str, start: int) -> Mark:
         parameter, an example, a condition).
     """
     before = text[max(0, start - WINDOW) : start].lower().rstrip(OPENERS + "\n")
+    if not before:
+        return Mark.NONE
     if "```" in before[-12:]:
         before = _FENCE_END.sub("", before).rstrip(OPENERS + "\n")
     before, has_noun = _without_fillers(before)
+    if not before:
+        return Mark.WEAK if start <= WINDOW else Mark.NONE
     word = before[max(before.rfind(" "), before.rfind("\n")) + 1 :]
     if word not in _VERBS and not before.endswith(_SIGNS) and not has_noun and word != "answer":
         return Mark.NONE
@@ -101,7 +105,7 @@ def _judged(before: str, line: str, word: str) -> Mark:
     cut = 0
     for end in _SENTENCE_END.finditer(before):
         cut = end.end()
-    sentence = _PARAMETER.sub(" ", before[cut:])
+    sentence = _PARAMETER.sub(" ", before[max(cut, before.rfind(" but ", cut) + 1) :])
     if "example" in before[max(0, cut - 40) : cut] or _ABOUT_ELSE.search(sentence):
         return Mark.NONE
     if _FINAL.match(sentence) or ("final" in sentence and _FINAL.search(sentence)):

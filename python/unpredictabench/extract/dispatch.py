@@ -11,6 +11,7 @@ from unpredictabench.extract.lines import extract_lines
 from unpredictabench.extract.number import check_mode, extract_number
 from unpredictabench.extract.permutation import extract_permutation
 from unpredictabench.extract.pieces import answer_part, array, pieces
+from unpredictabench.extract.thoughts import answer_start
 from unpredictabench.records import Extraction
 
 if TYPE_CHECKING:
@@ -52,9 +53,23 @@ def extract(
         none = Extraction(None, "error", "the reply held no choice", reading=mode)
         return tuple(replace(none, position=at) for at in range(n_asked))
     text = completion.text or ""
+    start = answer_start(text)
+    if start is None:
+        status: ExtractionStatus = "truncated" if completion.finish_reason == LENGTH else "off-form"
+        open_end = Extraction(None, status, "a thought that is not closed", reading=mode)
+        return tuple(replace(open_end, position=at) for at in range(n_asked))
     if n_asked == 1:
-        return (read(text, task.answer, finish_reason=completion.finish_reason, mode=mode),)
-    return _read_batch(text, task.answer, completion, mode)
+        reason = completion.finish_reason
+        found = [read(text[start:], task.answer, finish_reason=reason, mode=mode)]
+    else:
+        found = _read_batch(text[start:], task.answer, completion, mode)
+    return tuple(_shifted(one, start) for one in found)
+
+
+def _shifted(found: Extraction, start: int) -> Extraction:
+    if found.span is None or not start:
+        return found
+    return replace(found, span=(found.span[0] + start, found.span[1] + start))
 
 
 def read(
@@ -93,7 +108,7 @@ def read(
 
 def _read_batch(
     text: str, answer: Answer, completion: Completion, mode: Reading
-) -> tuple[Extraction, ...]:
+) -> list[Extraction]:
     n_asked, is_cut = completion.n_asked, completion.finish_reason == LENGTH
     start, end = answer_part(text)
     parts = array(text[start:end], answer.kind)
@@ -114,4 +129,4 @@ def _read_batch(
         found.append(replace(one, span=span, position=at, reason=one.reason + extra))
     status: ExtractionStatus = "truncated" if is_cut else "empty"
     missing = Extraction(None, status, "the reply ends before", reading=mode)
-    return (*found, *(replace(missing, position=at) for at in range(len(found), n_asked)))
+    return found + [replace(missing, position=at) for at in range(len(found), n_asked)]

@@ -20,6 +20,9 @@ _FENCED = re.compile(r"```[\w+#-]*[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL)
 _MARKED = re.compile(
     r"(?:\A|\n)[^\w\n]{0,20}(?:final )?(?:answer|output)\b[^\w\n]{0,9}(?:\n|:)", re.IGNORECASE
 )
+NO_OUTPUT = "(no output)"
+"""What tasks ask for when nothing is printed, since a reply without text is no answer."""
+_NOTHING = re.compile(r"[\s\"'`*(\[<]*(?:no output|\(no output\))[\s\"'`*)\]>.]*", re.IGNORECASE)
 _WRAPPING = " \t\r\"'`*"
 
 
@@ -47,7 +50,8 @@ def extract_lines(
     Returns
     -------
     Extraction
-        The lines as given in `legal`, joined by newlines, or the class and the reason.
+        The lines as given in `legal`, joined by newlines (nothing at all for "(no output)"), or
+        the class and the reason.
 
     Raises
     ------
@@ -67,6 +71,8 @@ def extract_lines(
     if text[end:].count("\n") == 0 and finish_reason == LENGTH:
         found = without_value(text, "the last line may be cut", finish_reason=finish_reason)
         return found if mode == "lenient" else not_strict(found, "")
+    if text[start:end] == NO_OUTPUT:
+        return Extraction("", "valid", "no output, said so", (start, end), mode)
     rows = written[start:end].split("\n") if start < end else []
     if rows and all((row.rstrip("\r") in legal) if legal else row.strip() for row in rows):
         value = "\n".join(row.rstrip("\r") for row in rows)
@@ -77,7 +83,9 @@ def extract_lines(
 
 def _lenient(text: str, legal: Sequence[str], finish_reason: str | None) -> Extraction:
     items = Items.of(tuple(legal))
-    found = [(read, span) for span in _bodies(text) if (read := _read(text, span, items))]
+    found = [
+        (read, span) for span in _bodies(text) if (read := _read(text, span, items)) is not None
+    ]
     values = {read for read, _ in found}
     if len(values) == 1:
         return Extraction(found[0][0], "valid", "legal lines in a wrapping", found[0][1])
@@ -99,6 +107,8 @@ def _bodies(text: str) -> list[tuple[int, int]]:
 
 
 def _read(text: str, span: tuple[int, int], items: Items) -> str | None:
+    if _NOTHING.fullmatch(text, *span):
+        return ""
     rows = [row.strip(_WRAPPING) for row in text[slice(*span)].split("\n")]
     rows = [row for row in rows if row]
     if not items.names:

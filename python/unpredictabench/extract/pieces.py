@@ -6,6 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from unpredictabench.extract.lines import NO_OUTPUT
 from unpredictabench.extract.objects import Written
 
 if TYPE_CHECKING:
@@ -70,12 +71,14 @@ def array(text: str, kind: AnswerKind) -> list[str] | None:
     if not isinstance(parsed, list):
         return None
     keeps_quotes = kind in {"number", "permutation"}
-    return [
+    elements = [
         str(element)
         if isinstance(element, Written) or (isinstance(element, str) and not keeps_quotes)
         else json.dumps(element, ensure_ascii=False)
         for element in parsed
     ]
+    # An empty string in an array is said; as a reply of its own it would be silence.
+    return [one or NO_OUTPUT for one in elements] if kind == "lines" else elements
 
 
 def pieces(text: str, kind: AnswerKind, n_asked: int) -> list[tuple[int, int]]:

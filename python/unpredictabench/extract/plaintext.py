@@ -7,7 +7,18 @@ import unicodedata
 _QUOTES = dict.fromkeys("‘’‚‛′`´＇", "'") | dict.fromkeys("“”„‟″«»＂", '"')
 _DASHES = dict.fromkeys("−–—‐‑‒―﹣－⁻", "-")
 _BLANKS = dict.fromkeys("\u2002\u2003\u2004\u2005\u3000\u200b\ufeff\u200e\u200f", " ")
-_SIGNS = {"＋": "+", "．": ".", "，": ",", "：": ":", "％": "%", "＝": "=", "＊": "*", "∗": "*"}
+_SIGNS = {
+    "＋": "+",
+    "．": ".",
+    "，": ",",
+    "：": ":",
+    "％": "%",
+    "＝": "=",
+    "＊": "*",
+    "٫": ".",
+    "٬": ",",
+    "∗": "*",
+}
 NARROW_BLANKS = "\u00a0\u2007\u2009\u202f"
 """Blanks that typographers put between groups of digits; kept, for the numerals."""
 SUPERSCRIPTS = {ord(sign): str(digit) for digit, sign in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")} | {0x207B: "-"}
