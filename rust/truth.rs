@@ -70,6 +70,12 @@ impl Truth {
         self.centred.get_or_init(|| Centred::new(&self.sorted))
     }
 
+    /// Whether no draw is infinite.
+    #[must_use]
+    pub fn is_finite(&self) -> bool {
+        self.sorted[0].is_finite() && self.sorted[self.sorted.len() - 1].is_finite()
+    }
+
     /// Whether some draws are equal.
     #[must_use]
     pub fn is_tied(&self) -> bool {

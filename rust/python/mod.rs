@@ -3,7 +3,7 @@
 // PyO3 hands arguments over by value.
 #![allow(clippy::needless_pass_by_value)]
 
-use numpy::PyReadonlyArray1;
+use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -55,6 +55,16 @@ impl PyTruth {
 
     fn __len__(&self) -> usize {
         self.inner.len()
+    }
+
+    #[getter]
+    fn sorted<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.inner.sorted().to_pyarray(py)
+    }
+
+    #[getter]
+    fn is_finite(&self) -> bool {
+        self.inner.is_finite()
     }
 }
 
