@@ -8,7 +8,13 @@ from hypothesis import strategies as st
 
 from unpredictabench.errors import InputError
 from unpredictabench.generate import NEVER, Budget, Price, StopRule, Usage, estimated
-from unpredictabench.generate.alarms import copied_answers, drift, marks, repeated_replies
+from unpredictabench.generate.alarms import (
+    copied_answers,
+    drift,
+    marks,
+    repeated_replies,
+    undercounted,
+)
 from unpredictabench.generate.budget import Meter
 from unpredictabench.generate.stopping import Prefix
 from unpredictabench.records import Completion, Message, Request
@@ -126,6 +132,15 @@ def test_a_model_that_changed_between_the_halves_is_named():
     mixed = [early[0], late[0], early[1], late[1]]
     assert drift([Completion("t", i, "x", model=c.model) for i, c in enumerate(mixed)]) is None
     assert drift(answers("abcd")) is None
+
+
+def test_usage_that_leaves_choices_out_is_marked():
+    """Four long choices counted as one cannot be; the full count, and no count, can."""
+    one, rest = {"completion_tokens": 11}, {"completion_tokens": 0}
+    choices = [*answers([LONG], **one), *answers([LONG] * 3, **rest)]
+    assert undercounted(choices).startswith("the server counted 11 tokens for 184 characters")
+    assert undercounted(answers([LONG] * 4, **one)) is None
+    assert undercounted(answers([LONG] * 4)) is None
 
 
 @given(st.permutations(range(8)), st.sets(st.integers(0, 7)))
