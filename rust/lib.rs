@@ -4,6 +4,7 @@
 //! `python` behind the feature of that name. The map: [`truth`] prepares what many samples share,
 //! [`batch`] runs rows in parallel, [`rng`] names every random draw.
 
+pub mod band;
 pub mod batch;
 pub mod distances;
 pub mod energy;
@@ -12,8 +13,12 @@ pub mod extended;
 pub mod jensenshannon;
 pub mod kde;
 pub mod ks;
+pub mod ks_bootstrap;
+pub mod lattice;
+pub mod memory;
 pub mod order;
 pub mod permutation;
+pub mod pooled;
 pub mod resampling;
 pub mod rng;
 pub mod scale;

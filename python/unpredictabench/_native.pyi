@@ -38,7 +38,11 @@ def ks_2samp(
     NDArray[np.bool_],
 ]: ...
 def ks_2samp_one(
-    x: NDArray[np.float64], y: Truth, n_invalid: int, alternative: str, method: str
+    x: NDArray[np.float64],
+    y: Truth | NDArray[np.float64],
+    n_invalid: int,
+    alternative: str,
+    method: str,
 ) -> tuple[float, float, int, float, float, bool]: ...
 def distance(
     x: _Rows, y: Truth | _Rows, options: _Options, workers: int | None
@@ -76,3 +80,13 @@ def energy_weighted(
     y: NDArray[np.float64],
     y_weights: NDArray[np.float64],
 ) -> float: ...
+def ks_critical_h(n: int, m: int, alpha: float, alternative: str) -> int: ...
+def ks_bootstrap(
+    x: _Rows,
+    y: Truth | _Rows,
+    n_resamples: int,
+    seed: int,
+    first_row: int,
+    resample_both: bool,
+    workers: int | None,
+) -> NDArray[np.float64]: ...

@@ -50,7 +50,12 @@ impl PyTruth {
     #[new]
     fn new(py: Python<'_>, draws: PyReadonlyArray1<'_, f64>) -> PyResult<Self> {
         let draws = draws.as_slice()?;
-        detached(py, || Truth::new(draws)).map(|inner| Self { inner })
+        let prepared = || {
+            let truth = Truth::new(draws)?;
+            let _ = truth.levels();
+            Ok(truth)
+        };
+        detached(py, prepared).map(|inner| Self { inner })
     }
 
     fn __len__(&self) -> usize {
@@ -138,7 +143,7 @@ mod _native {
     #[pymodule_export]
     use super::first_invalid;
     #[pymodule_export]
-    use super::ks::{ks_2samp, ks_2samp_one};
+    use super::ks::{ks_2samp, ks_2samp_one, ks_bootstrap, ks_critical_h};
     use pyo3::prelude::*;
 
     #[pymodule_init]

@@ -36,7 +36,7 @@ NATIVE: dict[str, Options] = {
     "jensenshannon_counts": ("jensenshannon_counts", 1.0, 0, 0.0),
 }
 """Distances that the native loop resamples, under the names of their functions."""
-RANK_STATISTICS: tuple[str, ...] = ()
+RANK_STATISTICS: tuple[str, ...] = ("ks_2samp",)
 """Rank statistics that the native loop resamples; +-inf are values for them."""
 
 
@@ -195,6 +195,10 @@ def _of_native(
     both = resample == "both"
     for rows, left, right in opened.chunks():
         where = (seed, rows.start)
+        if statistic == "ks_2samp":
+            observed[rows] = _native.ks_2samp(left, right, 0, "two-sided", "asymp", workers)[0]
+            replicates[rows] = _native.ks_bootstrap(left, right, n_resamples, *where, both, workers)
+            continue
         options = NATIVE[statistic]
         observed[rows] = _native.distance(left, right, options, workers)
         replicates[rows] = _native.distance_bootstrap(
