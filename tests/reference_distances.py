@@ -6,7 +6,7 @@ import itertools
 from fractions import Fraction
 
 import numpy as np
-import scipy.spatial.distance
+import scipy.special
 import scipy.stats
 
 
@@ -44,10 +44,16 @@ def null_moments(x, y, distance):
 
 
 def jensenshannon_kde(x, y, n_grid=512, padding=0.1):
-    """Squared Jensen-Shannon distance of SciPy's density estimates on one grid."""
+    """Jensen-Shannon divergence of SciPy's density estimates on one grid."""
     x, y = np.asarray(x, float), np.asarray(y, float)
     low, high = min(x.min(), y.min()), max(x.max(), y.max())
     margin = padding * (high - low)
     grid = np.linspace(low - margin, high + margin, n_grid)
     p, q = scipy.stats.gaussian_kde(x)(grid), scipy.stats.gaussian_kde(y)(grid)
-    return float(scipy.spatial.distance.jensenshannon(p / p.sum(), q / q.sum()) ** 2)
+    p, q = p / p.sum(), q / q.sum()
+    # scipy.spatial.distance.jensenshannon takes the root of this, also where rounding makes it
+    # negative.
+    between = (p + q) / 2
+    return (
+        float(np.sum(scipy.special.rel_entr(p, between) + scipy.special.rel_entr(q, between))) / 2
+    )
