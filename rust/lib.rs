@@ -9,6 +9,7 @@ pub mod band;
 pub mod batch;
 pub mod cramer;
 pub mod crossing;
+pub mod distances;
 pub mod edf;
 pub mod energy;
 pub mod error;

@@ -13,6 +13,7 @@ use crate::batch::Ragged;
 use crate::error::{Error, Result};
 use crate::truth::{Truth, Truths};
 
+mod distances;
 mod edf;
 mod ks;
 mod nominal;
@@ -67,12 +68,14 @@ impl PyTruth {
         self.inner.len()
     }
 
-    /// Number of draws at or below each distinct value.
-    fn cumulative_counts<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        let sorted = self.inner.sorted();
-        let ends = (1i64..).zip(1..=sorted.len());
-        let is_end = |&(_, i): &(i64, usize)| sorted.get(i) != Some(&sorted[i - 1]);
-        ends.filter(is_end).map(|(count, _)| count).collect::<Vec<i64>>().to_pyarray(py)
+    #[getter]
+    fn sorted<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.inner.sorted().to_pyarray(py)
+    }
+
+    #[getter]
+    fn is_finite(&self) -> bool {
+        self.inner.is_finite()
     }
 }
 
@@ -138,6 +141,11 @@ fn first_invalid(
 mod _native {
     #[pymodule_export]
     use super::PyTruth;
+    #[pymodule_export]
+    use super::distances::{
+        distance, distance_bootstrap, energy_weighted, null_moments, permutation,
+        wasserstein_weighted,
+    };
     #[pymodule_export]
     use super::edf::{edf_2samp, edf_statistics, edf_tails};
     #[pymodule_export]

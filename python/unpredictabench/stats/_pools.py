@@ -131,11 +131,10 @@ class TruthPools:
         return heights, sizes, names.pop() if len(names) == 1 else "fixed_band"
 
     def _cumulative_counts(self) -> list[Integers]:
-        """Count for each truth the draws at or below each distinct value."""
         if isinstance(self.both.y, _native.Truth):
-            return [self.both.y.cumulative_counts()]
+            return [_cumulative_counts(self.both.y.sorted)]
         return [
-            np.cumsum(np.unique(values[start:end], return_counts=True)[1])
+            _cumulative_counts(values[start:end])
             for _, (values, cuts) in self.both.y.chunks()
             for start, end in pairwise(cuts)
         ]
@@ -182,3 +181,8 @@ def first_answers(x: Samples, wanted: Integers) -> Any:
         for (start, end), size in zip(pairwise(cuts), wanted[rows], strict=True):
             parts.append(values[start : start + size] if 0 <= size <= end - start else values[:0])
     return parts[0] if x.is_single else RaggedArray.from_rows(parts)
+
+
+def _cumulative_counts(draws: Floats) -> Integers:
+    """Count the draws at or below each distinct value."""
+    return np.cumsum(np.unique(draws, return_counts=True)[1])
