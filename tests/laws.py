@@ -68,7 +68,9 @@ class Nominal:
 def number_task(name="text-explicit/exponential/concentrated", *, target=None, **form) -> Task:
     """Return a task whose answer is a number."""
     answer = Answer("number", "Answer with one number only.", **form)
-    return Task(name, "text-explicit", "exponential", None, "Draw.", answer, target or Exponential())
+    return Task(
+        name, "text-explicit", "exponential", None, "Draw.", answer, target or Exponential()
+    )
 
 
 def order_task(n=4, instruction="Answer with a JSON array of all items.") -> Task:

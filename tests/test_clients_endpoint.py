@@ -117,7 +117,11 @@ def test_error_inside_a_good_status_counts_as_that_error():
 
 def test_each_form_of_retry_after_is_waited_for():
     """The wait lasts at least what the server asked for, in whatever form, and at most 1.1 times."""
-    for headers in ({"retry-after": "20"}, {"retry-after-ms": "20000"}, {"x-ratelimit-reset": "20s"}):
+    for headers in (
+        {"retry-after": "20"},
+        {"retry-after-ms": "20000"},
+        {"x-ratelimit-reset": "20s"},
+    ):
         _, clock, [completion] = asked(error(429, headers, message="slow"), SEVEN)
         assert completion.attempts == 2
         assert 19.9 <= sum(clock.waits) <= 22.1
@@ -149,7 +153,9 @@ def test_cli_quota_is_final():
     assert (len(server.requests), clock.waits) == (1, [])
 
 
-@pytest.mark.parametrize(("status", "word"), [(401, "key"), (403, "key"), (402, "quota"), (404, "no such model")])
+@pytest.mark.parametrize(
+    ("status", "word"), [(401, "key"), (403, "key"), (402, "quota"), (404, "no such model")]
+)
 def test_final_errors_end_the_run_at_once(status, word):
     """A bad key, an empty account and an unknown model are final at the first answer."""
     server, clock, [failure] = asked(error(status, message="no"))

@@ -53,7 +53,10 @@ def test_first_answer_of_a_slot_counts(tmp_path):
     assert asyncio.run(client.ask(a_request(0))).text == "5"
 
 
-@pytest.mark.parametrize("content", ["", "{}\n", "no json\n", '{"format": "x"}\n[1]\n', '{"task": 1, "index": 0, "text": ""}\n'])
+@pytest.mark.parametrize(
+    "content",
+    ["", "{}\n", "no json\n", '{"format": "x"}\n[1]\n', '{"task": 1, "index": 0, "text": ""}\n'],
+)
 def test_other_files_are_refused(tmp_path, content):
     """A file that is no exported run is refused in one sentence that names it."""
     file = tmp_path / "other.jsonl"

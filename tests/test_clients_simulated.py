@@ -22,9 +22,7 @@ def texts(name, task, n=300, *, seed=0, first=0):
     async def main():
         client = SimulatedClient(name, seed=seed)
         words = messages(task)
-        return [
-            (await client.ask(Request(task, i, words))).text for i in range(first, first + n)
-        ]
+        return [(await client.ask(Request(task, i, words))).text for i in range(first, first + n)]
 
     return asyncio.run(main())
 

@@ -28,7 +28,9 @@ _RETRIES = RetryPolicy(max_attempts=3, first_wait_s=0.1)
 
 import os
 
-N_HINT=int(os.environ.get("NH","1"))
+N_HINT = int(os.environ.get("NH", "1"))
+
+
 class LocalClient:
     """A GGUF model on this machine, run by xllamacpp (extra ``local``).
 
