@@ -106,8 +106,8 @@ ORDERS = (
         "3 (south), 2 (east), 1 (west). Simulate one order.",
         (
             ("north", "east", "south", "west"),
-            ("north", "west", "south", "east"),
-            ("south", "north", "west", "east"),
+            ("south", "east", "north", "west"),
+            ("south", "north", "east", "west"),
         ),
     ),
 )
