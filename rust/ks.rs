@@ -158,9 +158,10 @@ pub fn statistic(
     if side != Side::Lower {
         let (h, upper) = above(ranks, n, m, n_invalid);
         if h > jump || n_invalid == 0 {
-            let before = draws.get(upper).copied().unwrap_or(f64::NAN);
-            let location = sample.iter().filter(|&&x| !(x >= before));
-            let location = location.fold(f64::NEG_INFINITY, |a, &b| a.max(b));
+            // Observations in one gap of the truth deviate most at the last of them.
+            let next = draws.get(upper);
+            let candidates = sample.iter().filter(|&x| next.is_none_or(|next| x < next));
+            let location = candidates.fold(f64::NEG_INFINITY, |a, &b| a.max(b));
             plus = Statistic { h, location, sign: 1 };
         }
     }
@@ -202,13 +203,13 @@ pub fn test(
     }
     let (ranks, is_tied) = scratch.rank(sample, truth);
     let found = statistic(sample, ranks, truth.sorted(), n_invalid, side);
+    let is_tied =
+        is_tied || n_invalid > 1 || truth.is_tied() || ranks.iter().any(|r| r.lower < r.upper);
     let is_exact = match method {
-        Method::Auto => smirnov::is_feasible(n, m, found.h, side),
+        Method::Auto => (n == m && !is_tied) || smirnov::is_feasible(n, m, found.h, side),
         Method::Exact => true,
         Method::Asymptotic => false,
     };
-    let is_tied =
-        is_tied || n_invalid > 1 || truth.is_tied() || ranks.iter().any(|r| r.lower < r.upper);
     let tail = if !is_exact {
         smirnov::tail_asymptotic(n, m, found.h, side)
     } else if is_tied {

@@ -27,10 +27,13 @@ pub trait Weight: Copy {
     /// Zero.
     fn zero() -> Self;
     /// The product.
+    #[must_use]
     fn times(self, other: Self) -> Self;
     /// The sum.
+    #[must_use]
     fn plus(self, other: Self) -> Self;
     /// The product with a positive f64.
+    #[must_use]
     fn scaled(self, factor: f64) -> Self;
     /// The quotient as f64, to judge sizes.
     fn ratio(self, other: Self) -> f64;
