@@ -6,6 +6,7 @@
 
 pub mod band;
 pub mod batch;
+pub mod distances;
 pub mod energy;
 pub mod error;
 pub mod extended;

@@ -39,13 +39,34 @@ impl Truth {
         }
         let mut sorted = Vec::new();
         sort_into(draws, &mut sorted);
-        Ok(Self { sorted, levels: OnceLock::new(), centred: OnceLock::new() })
+        Ok(Self::of_sorted(sorted))
+    }
+
+    /// Prepare a truth from draws that are in order and hold no NaN.
+    ///
+    /// # Errors
+    /// When there are no draws.
+    pub fn from_sorted(sorted: &[f64]) -> Result<Self> {
+        if sorted.is_empty() {
+            return Err(Error::argument("y", "hold at least one observation", "none"));
+        }
+        Ok(Self::of_sorted(sorted.to_vec()))
+    }
+
+    fn of_sorted(sorted: Vec<f64>) -> Self {
+        Self { sorted, levels: OnceLock::new(), centred: OnceLock::new() }
     }
 
     /// The draws in ascending order, with -0.0 made 0.0.
     #[must_use]
     pub fn sorted(&self) -> &[f64] {
         &self.sorted
+    }
+
+    /// Whether no draw is infinite.
+    #[must_use]
+    pub fn is_finite(&self) -> bool {
+        self.sorted[0].is_finite() && self.sorted[self.sorted.len() - 1].is_finite()
     }
 
     /// The distinct draws, indexed on first use: for a truth that meets many samples.
@@ -118,6 +139,24 @@ pub enum Truths<'a> {
 }
 
 impl<'a> Truths<'a> {
+    /// Number of draws in a row's truth.
+    #[must_use]
+    pub fn len_of(&self, row: usize) -> usize {
+        match self {
+            Self::Shared(truth) => truth.len(),
+            Self::Rows(rows) => rows.row(row).len(),
+        }
+    }
+
+    /// The truth of all rows, if there is one.
+    #[must_use]
+    pub fn shared(&self) -> Option<&'a Truth> {
+        match self {
+            Self::Shared(truth) => Some(truth),
+            Self::Rows(_) => None,
+        }
+    }
+
     /// The truth of a row; none where the row is empty.
     ///
     /// # Errors

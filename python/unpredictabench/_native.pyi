@@ -10,11 +10,16 @@ is_debug_build: bool
 
 _Rows: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int64]]
 _Counts: TypeAlias = int | NDArray[np.int64]
+_Options: TypeAlias = tuple[str, float, int, float]
 
 @final
 class Truth:
     def __new__(cls, draws: NDArray[np.float64]) -> Self: ...
     def __len__(self) -> int: ...
+    @property
+    def sorted(self) -> NDArray[np.float64]: ...
+    @property
+    def is_finite(self) -> bool: ...
 
 def first_invalid(values: NDArray[np.float64], allow_infinite: bool) -> int | None: ...
 def ks_2samp(
@@ -39,6 +44,42 @@ def ks_2samp_one(
     alternative: str,
     method: str,
 ) -> tuple[float, float, int, float, float, bool]: ...
+def distance(
+    x: _Rows, y: Truth | _Rows, options: _Options, workers: int | None
+) -> NDArray[np.float64]: ...
+def null_moments(
+    x: _Rows, y: Truth | _Rows, statistic: str, with_deviation: bool, workers: int | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def permutation(
+    x: _Rows,
+    y: Truth | _Rows,
+    statistic: str,
+    n_resamples: int,
+    stream: tuple[int, int],
+    workers: int | None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+def distance_bootstrap(
+    x: _Rows,
+    y: Truth | _Rows,
+    options: _Options,
+    both: bool,
+    n_resamples: int,
+    stream: tuple[int, int],
+    workers: int | None,
+) -> NDArray[np.float64]: ...
+def wasserstein_weighted(
+    x: NDArray[np.float64],
+    x_weights: NDArray[np.float64],
+    y: NDArray[np.float64],
+    y_weights: NDArray[np.float64],
+    p: float,
+) -> float: ...
+def energy_weighted(
+    x: NDArray[np.float64],
+    x_weights: NDArray[np.float64],
+    y: NDArray[np.float64],
+    y_weights: NDArray[np.float64],
+) -> float: ...
 def ks_critical_h(n: int, m: int, alpha: float, alternative: str) -> int: ...
 def ks_bootstrap(
     x: _Rows,

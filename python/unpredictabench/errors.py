@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 
 class UnpredictabenchError(Exception):
     """Base of all errors raised on purpose; its text is one sentence that says what to do."""
@@ -49,6 +55,10 @@ class SuiteError(UnpredictabenchError, ValueError):
     """A suite file or a task in it is wrong; the message names file, task and field."""
 
 
+class StudyError(UnpredictabenchError, ValueError):
+    """A file of models is wrong; the message names file, model and field."""
+
+
 class StoreError(UnpredictabenchError):
     """A run folder cannot be read or written; nothing already stored is lost."""
 
@@ -57,7 +67,22 @@ class ClientError(UnpredictabenchError):
     """A model could not be asked; what was stored before stays."""
 
 
+class FatalClientError(ClientError):
+    """Every further request would fail the same way (key, quota, model, parameter): stop."""
+
+
+class SlotError(ClientError):
+    """One slot failed after all its attempts; the other slots go on."""
+
+
 def shortened(value: object, width: int = 80) -> str:
     """Show a value on one line of at most `width` characters."""
     text = " ".join(repr(value).split())
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def nearest(name: object, names: Iterable[str], n: int = 3) -> str:
+    """Return the known names nearest to a wrong one, or the first few when none is near."""
+    listed = list(names)
+    close = get_close_matches(str(name), listed, n=n, cutoff=0.4)
+    return ", ".join(close or listed[:12])

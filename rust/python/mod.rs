@@ -3,7 +3,7 @@
 // PyO3 hands arguments over by value.
 #![allow(clippy::needless_pass_by_value)]
 
-use numpy::PyReadonlyArray1;
+use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -11,6 +11,7 @@ use crate::batch::Ragged;
 use crate::error::{Error, Result};
 use crate::truth::{Truth, Truths};
 
+mod distances;
 mod ks;
 
 impl From<Error> for PyErr {
@@ -59,6 +60,16 @@ impl PyTruth {
 
     fn __len__(&self) -> usize {
         self.inner.len()
+    }
+
+    #[getter]
+    fn sorted<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.inner.sorted().to_pyarray(py)
+    }
+
+    #[getter]
+    fn is_finite(&self) -> bool {
+        self.inner.is_finite()
     }
 }
 
@@ -124,6 +135,11 @@ fn first_invalid(
 mod _native {
     #[pymodule_export]
     use super::PyTruth;
+    #[pymodule_export]
+    use super::distances::{
+        distance, distance_bootstrap, energy_weighted, null_moments, permutation,
+        wasserstein_weighted,
+    };
     #[pymodule_export]
     use super::first_invalid;
     #[pymodule_export]
