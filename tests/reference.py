@@ -12,7 +12,7 @@ from math import comb, inf
 
 
 def ks_deviations(x, y, n_invalid=0, *, at_low_end=False):
-    """Ends of the pooled blocks in order: (value, observations and draws at or below it)."""
+    """List the ends of the pooled blocks: value, observations and draws at or below it."""
     blocks = [(v, sum(a <= v for a in x), sum(b <= v for b in y)) for v in sorted({*x, *y})]
     if n_invalid and at_low_end:
         lifted = [(v, i + n_invalid, j) for v, i, j in blocks]
@@ -23,7 +23,7 @@ def ks_deviations(x, y, n_invalid=0, *, at_low_end=False):
 
 
 def ks_integer(x, y, alternative="two-sided", n_invalid=0):
-    """The statistic as `max |i m - j n|`, where it is first attained, its sign, and the blocks."""
+    """Return `max |i m - j n|`, where it is first attained, its sign, and the blocks."""
     n, m = len(x) + n_invalid, len(y)
     sides = {"two-sided": (1, -1), "greater": (1,), "less": (-1,)}[alternative]
     found = []
@@ -36,7 +36,7 @@ def ks_integer(x, y, alternative="two-sided", n_invalid=0):
 
 
 def ks_pvalue(blocks, h, alternative="two-sided"):
-    """Share of all labelings of the pooled blocks whose statistic is at least `h`, as a fraction."""
+    """Count the labelings of the pooled blocks with a statistic of at least `h`, as a share."""
     n, m = blocks[-1][1], blocks[-1][2]
     ways, before = {0: 1}, 0
     for _, i, j in blocks:

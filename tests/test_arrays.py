@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -27,7 +28,7 @@ DTYPES = ["?", "i1", "u1", "i2", "<i4", ">i4", "i8", "u8", "f2", "<f4", ">f4", "
 
 
 def pvalue(x, y=Y, **options):
-    """The p-value, which depends on every observation."""
+    """Return the p-value, which depends on every observation."""
     return ks_2samp(x, y, **options).pvalue
 
 
@@ -84,7 +85,7 @@ ROWS = [[1.0, 2.0], [3.0], [0.0, 5.0, 6.0]]
 
 
 def arrow_batch(layout):
-    """The three rows in one of Arrow's layouts."""
+    """Return the three rows in one of Arrow's layouts."""
     import polars as pl
     import pyarrow as pa
 
@@ -249,7 +250,7 @@ def test_chunks_cut_where_conversion_or_pieces_end():
     rows = [rows for rows, _, _ in opened.chunks()]
     assert rows[0].start == 0
     assert rows[-1].stop == 300_000
-    assert all(a.stop == b.start for a, b in zip(rows, rows[1:], strict=False))
+    assert all(a.stop == b.start for a, b in itertools.pairwise(rows))
     assert max(part.stop - part.start for part in rows) * 8 <= 2**21
 
 
