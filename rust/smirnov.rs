@@ -148,11 +148,16 @@ pub fn tail_asymptotic(n: i64, m: i64, h: i64, side: Side) -> Tail {
         return Tail::from_log((-cdf).ln_1p());
     }
     let first = -2.0 * z * z;
-    let rest = (2..=12).map(|k: i32| {
-        let sign = if k % 2 == 0 { -1.0 } else { 1.0 };
-        sign * (first * f64::from(k * k - 1)).exp()
-    });
-    Tail::from_log(first + std::f64::consts::LN_2 + rest.sum::<f64>().ln_1p())
+    let (mut rest, mut sign) = (0.0, -1.0);
+    for k in 2..12 {
+        let term = (first * f64::from(k * k - 1)).exp();
+        rest += sign * term;
+        sign = -sign;
+        if term < 1e-18 {
+            break;
+        }
+    }
+    Tail::from_log(first + std::f64::consts::LN_2 + rest.ln_1p())
 }
 
 /// The smallest `h` whose tail without ties is at most `alpha`; `n m + 1` when there is none.
