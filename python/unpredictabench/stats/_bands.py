@@ -9,7 +9,8 @@ import numpy as np
 
 from unpredictabench import _native
 from unpredictabench.stats._ks1 import tails
-from unpredictabench.stats._laws import SAME, Floats, Law, step_law
+from unpredictabench.stats._laws import Floats, Law, step_law
+from unpredictabench.stats._levels import SAME
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 MOST_REMEMBERED: Final = 1_000_000
 """Bands kept in memory at most."""
+BAND_WIDTH: Final = 1e-11
+"""Accuracy of a band where the attained distances fill an interval."""
 _REMEMBERED: dict[tuple[str, float, int], float] = {}
 
 
@@ -129,7 +132,7 @@ def _stepped(law: Law, n: NDArray[np.int64], alpha: float, workers: int | None) 
         passes[open_rows], fails[open_rows] = low, high
         is_open = _next_attained(law, size, low + 2 * SAME) < fails_at[open_rows] - SAME
         trial[open_rows] = _next_trial(size, attained, log_p - np.log(alpha), (low, high))
-        open_rows = open_rows[is_open & (high - low > 2 * SAME)]
+        open_rows = open_rows[is_open & (high - low > BAND_WIDTH)]
     # Invalid answers and answers off the support attain multiples of 1/N that the law does not.
     multiple = (np.floor((passes + SAME) * n) + 1) / n
     return (passes + np.minimum(fails_at, multiple)) / 2
@@ -142,8 +145,9 @@ def _next_trial(
     low, high = bracket
     with np.errstate(invalid="ignore"):
         step = np.sqrt(np.maximum(d * d + excess / (2 * n), 0.0))
-    margin = 0.02 * (high - low)
-    is_inside = np.isfinite(step) & (step > low + margin) & (step < high - margin)
+        # A little further, so that the bracket closes from both ends.
+        step += 0.01 * (step - d)
+    is_inside = np.isfinite(step) & (step > low) & (step < high)
     return np.where(is_inside, step, (low + high) / 2)
 
 
