@@ -93,6 +93,8 @@ def framed(conversation: Sequence[Message]) -> str:
 
 
 def _direct(task: Task, n_asked: int) -> tuple[Message, ...]:
+    if n_asked == 1:
+        return (Message("user", task.prompt),)
     return (Message("user", f"{task.question}\n\n{_form(task.answer, n_asked)}"),)
 
 
