@@ -33,7 +33,7 @@ def files(root: Path, tally: Tally) -> list[Path]:
         never opened.
     """
     if root.is_file():
-        return [root] if _may_be_read(root, root.parent, tally) else []
+        return [root] if _may_be_read(root, Path(root.anchor), tally) else []
     home = _home(root)
     found = []
     for folder, names, leaves in os.walk(root):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from unpredictabench.integrations.filing import MOST_SLOTS, Given, RunKey
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from unpredictabench.integrations.rows import Row
     from unpredictabench.integrations.tally import Tally
+    from unpredictabench.records import Task
     from unpredictabench.tasks import Suite
 
 WHOLE = "all_results.json"
@@ -89,9 +90,12 @@ def answers(paths: Iterable[Path], suite: Suite, tally: Tally) -> Iterator[Given
             if given.completion.task not in suite:
                 tally.refuse("answer to a task whose law and truth are unknown", row["uid"])
                 continue
+            if not _is_asked(row, suite[given.completion.task]):
+                tally.refuse("answer to another wording than the suite's", where)
+                continue
             slot = place.run - min(first, 1)
             tally.take(kind_of(row))
-            yield _in_slot(given, slot)
+            yield replace(given, completion=replace(given.completion, index=slot))
 
 
 def kind_of(row: Row) -> str:
@@ -146,10 +150,10 @@ def _given(row: Row, place: Place, where: str, tally: Tally) -> Given | None:
     return None
 
 
-def _in_slot(given: Given, slot: int) -> Given:
-    from dataclasses import replace  # noqa: PLC0415
-
-    return replace(given, completion=replace(given.completion, index=slot))
+def _is_asked(row: Row, task: Task) -> bool:
+    """Tell whether a row's question is the task's, blanks apart; a row without one is believed."""
+    prompt = row.get("prompt_text")
+    return not isinstance(prompt, str) or prompt.split() == task.prompt.split()
 
 
 def _remark(row: Row, place: Place, where: str, tally: Tally) -> None:

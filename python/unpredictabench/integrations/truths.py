@@ -137,7 +137,9 @@ def _labels(fact: Fact, values: Sequence[object], folder: Path) -> Truth:
     lines = (line for outcome in outcomes for line in outcome.split("\n"))
     items = tuple(outcomes) if fact.kind == "choice" else tuple(dict.fromkeys(lines))
     if fact.n_equal == len(outcomes):
-        law = {"nominal": {"outcomes": outcomes, "probabilities": [1 / len(outcomes)] * len(outcomes)}}
+        law = {
+            "nominal": {"outcomes": outcomes, "probabilities": [1 / len(outcomes)] * len(outcomes)}
+        }
         places = {outcome: place for place, outcome in enumerate(outcomes)}
         indices = np.array([places[text] for text in texts], dtype=np.int64)
         return Truth(_drawn(fact, law, indices, folder).law, items)
