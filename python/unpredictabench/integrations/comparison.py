@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from unpredictabench.extract import extract
 from unpredictabench.integrations.questions import task_id, uid_in
+from unpredictabench.integrations.rows import finite
 from unpredictabench.integrations.truths import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
     from unpredictabench.integrations.filing import Given
     from unpredictabench.integrations.rows import Row
     from unpredictabench.records import Task
@@ -107,8 +108,7 @@ def _theirs(task: Task, published: object) -> object:
     if isinstance(published, bool) or published is None:
         return None
     if task.answer.kind == "number":
-        is_number = isinstance(published, int | float) and math.isfinite(published)
-        return published if is_number else None
+        return finite(published)
     if task.answer.kind == "permutation":
         return _order(task, published)
     if isinstance(published, int):

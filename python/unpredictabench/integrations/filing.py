@@ -6,7 +6,7 @@ import contextlib
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 from unpredictabench.errors import InputError
 from unpredictabench.records import Completion, Message, Settings
@@ -207,7 +207,7 @@ class _Filing:
         self._filled: dict[tuple[str, int], int] = {}
         self.n_new = 0
 
-    def __enter__(self) -> _Filing:
+    def __enter__(self) -> Self:
         self._writer: Writer = open_writer(self.path, self._settings, self._plan)
         if (self.path / FILE_NAME).exists() and self._writer.is_resumed:
             stored = open_run(self.path).completions()

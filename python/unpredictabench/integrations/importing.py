@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 from unpredictabench.errors import InputError
 from unpredictabench.integrations import official, tables
 from unpredictabench.integrations.comparison import Comparison, is_table_of_codes
-from unpredictabench.integrations.filing import Filed, file_answers
 from unpredictabench.integrations.files import files
+from unpredictabench.integrations.filing import Filed, file_answers
 from unpredictabench.integrations.questions import FILE_NAME, Questions
 from unpredictabench.integrations.rows import rows
 from unpredictabench.integrations.tally import Tally
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 RUNS: Final = Path("runs")
 RESULTS, QUESTIONS, TRUTHS, CODES = "results", "questions", "truths", "codes"
 TABLE, EXPORT, OTHER = "table", "export", "other"
+EXPORTED = frozenset({"task", "index", "text", "status"})
+"""Columns of an exported run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,20 +168,17 @@ def _kind(file: Path, tally: Tally) -> str:
         for why in scratch.refused:
             tally.refuse(why, file)
         return OTHER
-    if row.get("format") == "unpredictabench-run" or {"task", "index", "text", "status"} <= set(
-        row
-    ):
-        return EXPORT
-    if "ground_truth_values" in row:
-        return TRUTHS
-    if is_table_of_codes(row):
-        return CODES
     if "model_output" in row:
         tally.refuse("results file outside a folder temp_<T>/run_<i>", file)
         return OTHER
-    if "prompt_text" in row:
-        return QUESTIONS
-    return TABLE if tables.is_table(row) else OTHER
+    signs = {
+        EXPORT: row.get("format") == "unpredictabench-run" or set(row) >= EXPORTED,
+        TRUTHS: "ground_truth_values" in row,
+        CODES: is_table_of_codes(row),
+        QUESTIONS: "prompt_text" in row,
+        TABLE: tables.is_table(row),
+    }
+    return next((kind for kind, is_there in signs.items() if is_there), OTHER)
 
 
 def _published(

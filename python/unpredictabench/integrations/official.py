@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from unpredictabench.integrations.filing import MOST_SLOTS, Given, RunKey
 from unpredictabench.integrations.questions import task_id, uid_in
-from unpredictabench.integrations.rows import rows
+from unpredictabench.integrations.rows import finite, rows
 from unpredictabench.records import Completion
 
 if TYPE_CHECKING:
@@ -25,6 +24,8 @@ WHOLE = "all_results.json"
 _RUN = re.compile(r"run_(\d{1,9})")
 _TEMPERATURE = re.compile(r"temp_(\d+(?:\.\d+)?)(?:_(.+))?")
 MOST_ASKED = 10_000
+MOST_COUNT = 2**31
+"""Larger counts of tokens or attempts are damage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +114,8 @@ def kind_of(row: Row) -> str:
 def _given(row: Row, place: Place, where: str, tally: Tally) -> Given | None:
     """Return the answer of a row, or None after counting why there is none."""
     uid, text = uid_in(row), row.get("model_output")
-    temperature = row.get("temperature", place.temperature)
-    temperature = place.temperature if temperature is None else temperature
+    said = row.get("temperature")
+    temperature = place.temperature if said is None else finite(said)
     n_asked = _n_asked(row)
     if "model_output" not in row:
         tally.refuse("row without model_output", where)
@@ -122,7 +123,7 @@ def _given(row: Row, place: Place, where: str, tally: Tally) -> Given | None:
         tally.refuse("row without a uid", where)
     elif not isinstance(text, str | None):
         tally.refuse("row whose model_output is not a text", where)
-    elif not _is_number(temperature) or temperature < 0:
+    elif temperature is None or temperature < 0:
         tally.refuse("row whose temperature is not a number of at least 0", where)
     elif n_asked is None:
         tally.refuse("row whose expected_number_outputs is not a count", where)
@@ -140,7 +141,7 @@ def _given(row: Row, place: Place, where: str, tally: Tally) -> Given | None:
             n_asked=n_asked,
         )
         return Given(
-            key=RunKey(_label(model, place), float(temperature), n_asked),
+            key=RunKey(_label(model, place), temperature, n_asked),
             model=model,
             completion=completion,
             where=where,
@@ -158,7 +159,7 @@ def _is_asked(row: Row, task: Task) -> bool:
 
 def _remark(row: Row, place: Place, where: str, tally: Tally) -> None:
     """Note what an answer is that came otherwise than its folder says, or after re-asking."""
-    if _is_number(row.get("temperature")) and row["temperature"] != place.temperature:
+    if finite(row.get("temperature")) not in {None, place.temperature}:
         tally.note("temperature that differs from the folder's (a run of its own)", where)
     if row.get("reinforced_prompt_used") is True:
         tally.note("answer to the reinforced prompt, not to the question as stored", where)
@@ -186,21 +187,17 @@ def _n_asked(row: Row) -> int | None:
     value = row.get("expected_number_outputs")
     if value is None:
         return 1
-    is_count = isinstance(value, int) and not isinstance(value, bool)
-    return value if is_count and 1 <= value <= MOST_ASKED else None
+    count = _count(row, "expected_number_outputs")
+    return count if count is not None and count <= MOST_ASKED else None
 
 
 def _count(row: Row, name: str) -> int | None:
     value = row.get(name)
-    is_count = isinstance(value, int) and not isinstance(value, bool)
-    return value if is_count and 0 < value < 2**31 else None
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if 0 < value <= MOST_COUNT else None
 
 
 def _text(row: Row, name: str) -> str | None:
     value = row.get(name)
     return value if isinstance(value, str) and value else None
-
-
-def _is_number(value: object) -> bool:
-    is_real = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_real and math.isfinite(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from unpredictabench.errors import MissingExtraError
@@ -23,6 +24,27 @@ MOST_LINE = 1 << 26
 BATCH = 1024
 
 
+def finite(value: object) -> float | None:
+    """Return a number of a row as a float; None for anything else, NaN and truth values too.
+
+    Parameters
+    ----------
+    value : object
+        What the row holds.
+
+    Examples
+    --------
+    >>> finite(3), finite(float("nan")), finite(10**400), finite(True), finite("3")
+    (3.0, None, None, None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value) if math.isfinite(value) else None
+    except OverflowError:  # an integer beyond the floats
+        return None
+
+
 def rows(path: Path, tally: Tally) -> Iterator[tuple[str, Row]]:
     """Yield the rows of a file, and where each stands.
 
@@ -40,7 +62,7 @@ def rows(path: Path, tally: Tally) -> Iterator[tuple[str, Row]]:
     """
     number = 0
     try:
-        for number, row in enumerate(_READERS[path.suffix.lower()](path), start=1):  # noqa: B007 - for messages
+        for number, row in enumerate(_READERS[path.suffix.lower()](path), start=1):
             where = f"{path} row {number}"
             if isinstance(row, DamagedError):
                 tally.refuse(f"row that {row}", where)

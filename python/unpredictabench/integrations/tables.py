@@ -1,10 +1,11 @@
-"""Plain tables of answers: columns task (or prompt), model, answer (or value), index, temperature."""
+"""Plain tables of answers: task or prompt, model, answer or value, index, temperature."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from unpredictabench.errors import nearest
@@ -70,7 +71,7 @@ def answers(
                 index = last[slot] if given.completion.index < 0 else given.completion.index
                 last[slot] = max(last[slot], index + 1)
                 tally.take("answers")
-                yield _in_slot(given, index)
+                yield replace(given, completion=replace(given.completion, index=index))
 
 
 def _given(
@@ -98,12 +99,6 @@ def _given(
         model=model,
     )
     return Given(RunKey(model, temperature), model, completion, where)
-
-
-def _in_slot(given: Given, index: int) -> Given:
-    from dataclasses import replace  # noqa: PLC0415
-
-    return replace(given, completion=replace(given.completion, index=index))
 
 
 def _task(row: Row, suite: Suite, prompts: dict[str, str]) -> str | None:

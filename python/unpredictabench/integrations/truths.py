@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import math
 from collections import Counter
 from dataclasses import dataclass
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from unpredictabench.integrations.rows import finite
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -99,10 +100,8 @@ def _written(folder: Path, name: str, content: bytes) -> tuple[str, str]:
 
 def _numbers(values: Sequence[object]) -> np.ndarray[Any, Any]:
     for value in values:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise TruthError("not all values are numbers")
-        if not math.isfinite(value):
-            raise TruthError("a value is not finite")
+        if finite(value) is None:
+            raise TruthError("a value is not a finite number")
     return np.array(values, dtype=np.float64)
 
 
