@@ -176,7 +176,7 @@ def test_exported_runs_come_back(tmp_path):
 def test_nothing_that_can_be_imported_is_an_error(tmp_path):
     """The message names what was looked for and what was found."""
     (tmp_path / "notes.txt").write_text("x")
-    with pytest.raises(InputError, match="results tree.*ends in .txt"):
+    with pytest.raises(InputError, match="results tree.*ends in .txt'"):
         import_path(tmp_path, tmp_path / "out")
 
 

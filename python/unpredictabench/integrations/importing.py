@@ -140,7 +140,7 @@ def import_path(
         "path",
         "hold a results tree, the published data set, a table with the columns task (or prompt), "
         "model and answer (or value), or an exported run",
-        f"{root} ({'; '.join((*tally.refused, *tally.skipped)) or 'empty'})",
+        "; ".join((*tally.refused, *tally.skipped)) or "an empty folder",
     )
 
 
