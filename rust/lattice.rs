@@ -27,10 +27,13 @@ pub trait Weight: Copy {
     /// Zero.
     fn zero() -> Self;
     /// The product.
+    #[must_use]
     fn times(self, other: Self) -> Self;
     /// The sum.
+    #[must_use]
     fn plus(self, other: Self) -> Self;
     /// The product with a positive f64.
+    #[must_use]
     fn scaled(self, factor: f64) -> Self;
     /// The quotient as f64, to judge sizes.
     fn ratio(self, other: Self) -> f64;
@@ -84,6 +87,8 @@ impl Weight for Scaled {
     }
 }
 
+/// What a sum may lack, relative to itself.
+const NEGLIGIBLE: f64 = 1e-16;
 /// Kernels kept by length of jump.
 const KERNELS: usize = 64;
 
@@ -94,6 +99,8 @@ struct Kernel<W> {
     /// From the tap `first` on.
     first: i64,
     taps: Vec<W>,
+    /// The same from the last tap to the first.
+    reversed: Vec<W>,
 }
 
 /// One pass over the checkpoints.
@@ -103,6 +110,8 @@ struct Walk<'a, W> {
     /// Odds of a label of the smaller sample; any value gives the same result, this one keeps the
     /// weights near one.
     ratio: f64,
+    /// Base-two logarithm of the weight that a step adds.
+    growth: f64,
     powers: Vec<Scaled>,
     /// Reciprocal of the weight of all paths.
     per_path: Scaled,
@@ -123,12 +132,13 @@ impl<'a, W: Weight> Walk<'a, W> {
         }));
         let all = factorials.choose(band.pooled as usize, few).times(powers[few]);
         let per_path = Scaled::ONE.over(all);
-        Self { band, factorials, ratio, powers, per_path, kernels: Vec::new() }
+        let growth = ratio.ln_1p() / std::f64::consts::LN_2;
+        Self { band, factorials, ratio, growth, powers, per_path, kernels: Vec::new() }
     }
 
     /// The exponent that keeps the weights at position `k` near probabilities.
     fn exponent_at(&self, k: i64) -> i64 {
-        (k as f64 * self.ratio.ln_1p() / std::f64::consts::LN_2).round() as i64
+        (k as f64 * self.growth) as i64
     }
 
     /// Probability of leaving the band at one of the checkpoints.
@@ -149,7 +159,7 @@ impl<'a, W: Weight> Walk<'a, W> {
             let reached = base + (inside.len() + kernel.taps.len()) as i64 - 2;
             let (lowest, highest) = (base.max(k - many), reached.min(few));
             let (low, high) = self.band.at(k);
-            let weight = |state: i64| reach(&inside, &kernel.taps, (state - base) as usize);
+            let weight = |state: i64| reach(&inside, &kernel.reversed, (state - base) as usize);
             let (above, below) = ((high + 1).max(lowest), (low - 1).min(highest));
             if above <= highest {
                 left = left.plus(self.leaving(k, above, 1, highest - above, raised, weight));
@@ -197,7 +207,7 @@ impl<'a, W: Weight> Walk<'a, W> {
             let term = weight(state).ratio(scale) * relative;
             sum += term;
             let fall = term / before;
-            if term == 0.0 || (fall < 1.0 && term * fall < 1e-18 * sum * (1.0 - fall)) {
+            if term == 0.0 || (fall < 1.0 && term * fall < NEGLIGIBLE * sum * (1.0 - fall)) {
                 break;
             }
             before = term;
@@ -253,16 +263,28 @@ impl<'a, W: Weight> Walk<'a, W> {
             value
         });
         taps.extend(up.take_while(counts));
-        Kernel { length, exponent, first, taps }
+        let reversed = taps.iter().rev().copied().collect();
+        Kernel { length, exponent, first, taps, reversed }
     }
 }
 
 /// The weight that a jump brings to the state `offset` above the lowest that it reaches.
-fn reach<W: Weight>(inside: &[W], taps: &[W], offset: usize) -> W {
-    let from = (offset + 1).saturating_sub(taps.len());
+fn reach<W: Weight>(inside: &[W], reversed: &[W], offset: usize) -> W {
+    let from = (offset + 1).saturating_sub(reversed.len());
     let to = inside.len().min(offset + 1);
-    let taps = taps[offset + 1 - to..=offset - from].iter().rev();
-    inside[from..to].iter().zip(taps).fold(W::zero(), |sum, (w, &tap)| sum.plus(w.times(tap)))
+    let weights = &inside[from..to];
+    let taps = &reversed[reversed.len() + from - offset - 1..][..weights.len()];
+    // Four sums that do not wait for each other.
+    let mut sums = [W::zero(); 4];
+    let (quads, tap_quads) = (weights.chunks_exact(4), taps.chunks_exact(4));
+    let rest = quads.remainder().iter().zip(tap_quads.remainder());
+    let rest = rest.fold(W::zero(), |sum, (&w, &tap)| sum.plus(w.times(tap)));
+    for (quad, tap_quad) in quads.zip(tap_quads) {
+        for (sum, (&w, &tap)) in sums.iter_mut().zip(quad.iter().zip(tap_quad)) {
+            *sum = sum.plus(w.times(tap));
+        }
+    }
+    sums[0].plus(sums[1]).plus(sums[2].plus(sums[3])).plus(rest)
 }
 
 /// Convolve `inside` with `taps` into `next`, whose first state lies `start` above the lowest that

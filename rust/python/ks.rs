@@ -12,7 +12,7 @@ use crate::resampling::RowStreams;
 use crate::smirnov::{self, Side};
 use crate::truth::Truth;
 
-fn side(alternative: &str) -> Result<Side> {
+pub(super) fn side(alternative: &str) -> Result<Side> {
     match alternative {
         "two-sided" => Ok(Side::Both),
         "greater" => Ok(Side::Upper),
@@ -159,7 +159,7 @@ pub(super) fn ks_bootstrap<'py>(
                 let (i, replicate) = (k / n_resamples, k % n_resamples);
                 if *prepared != i {
                     let Some(truth) = truths.of(i)? else { return Ok(f64::NAN) };
-                    let (ranks, _) = scratch.rank(rows.row(i), &truth);
+                    let ranks = scratch.rank(rows.row(i), &truth);
                     replicates.prepare(ranks, truth.len(), resampled);
                     *prepared = i;
                 }
