@@ -7,9 +7,9 @@ import math
 import os
 from pathlib import Path
 
-import published_tree as tree
 import pytest
 
+import published_tree as tree
 from unpredictabench.errors import InputError
 from unpredictabench.extract import extract
 from unpredictabench.integrations import import_official
@@ -236,7 +236,7 @@ def test_nothing_outside_the_folders_is_read_or_written(root, tmp_path):
     secret = tmp_path / "all_results.json"
     secret.write_text(json.dumps([tree.number("{99}", 99)]))
     numbers(root, [18])
-    os.symlink(secret, tree.run_folder(root, 2) / "all_results.json")
+    (tree.run_folder(root, 2) / "all_results.json").symlink_to(secret)
     odd = tree.number("{20}", 20, model_used="../../../up")
     tree.write(tree.run_folder(root, 3), [odd], singles=False)
     before = set(tmp_path.rglob("*"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import numpy as np
-import published_tree as tree
 import pytest
 
+import published_tree as tree
 from unpredictabench.errors import InputError, SuiteError
 from unpredictabench.integrations import import_official
 from unpredictabench.integrations.published import facts, uid_of

@@ -9,15 +9,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self, TypeAlias
 
 from unpredictabench.errors import InputError
+from unpredictabench.integrations.tally import Tally
 from unpredictabench.records import Completion, Message, Settings
 from unpredictabench.store import Planned, open_run, open_writer
-from unpredictabench.store.schema import FILE_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    from unpredictabench.integrations.tally import Tally
     from unpredictabench.store import Writer
     from unpredictabench.tasks import Suite
 
@@ -157,16 +156,13 @@ def file_answers(
     tuple of Filed
         The runs; a slot keeps its first answer, and doing it again changes nothing.
     """
-    from unpredictabench.integrations.tally import Tally as Scratch  # noqa: PLC0415 - a value here
-
     sketches: dict[RunKey, _Sketch] = {}
     asked: dict[RunKey, set[str]] = defaultdict(set)
-    for given in source(Scratch()):
+    for given in source(Tally()):
         sketches.setdefault(given.key, _Sketch(given.model)).add(given, suite)
         asked[given.key].add(given.completion.task)
     if len(sketches) > MOST_RUNS:
         raise InputError("path", f"hold at most {MOST_RUNS} runs", len(sketches))
-    filed = []
     with contextlib.ExitStack() as stack:
         runs = {
             key: stack.enter_context(
@@ -179,8 +175,7 @@ def file_answers(
                 watch(given)
         for run in runs.values():
             run.end()
-        filed = list(runs.values())
-    return tuple(run.result() for run in filed)
+    return tuple(run.result() for run in runs.values())
 
 
 def _folders(keys: Iterable[RunKey], out: Path) -> list[Path]:
@@ -205,14 +200,15 @@ class _Filing:
         self._settings = _settings(key, sketch, suite)
         self._plan = _plan(sketch, suite)
         self._filled: dict[tuple[str, int], int] = {}
+        self._is_ended = False
         self.n_new = 0
 
     def __enter__(self) -> Self:
         self._writer: Writer = open_writer(self.path, self._settings, self._plan)
-        if (self.path / FILE_NAME).exists() and self._writer.is_resumed:
-            stored = open_run(self.path).completions()
-            self._filled = {(c.task, c.index): hash(c.text) for c in stored}
-        self._n_before = len(self._filled)
+        if self._writer.is_resumed:
+            run = open_run(self.path)
+            self._filled = {(c.task, c.index): hash(c.text) for c in run.completions()}
+            self._is_ended = run.stop_reason is not None
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
@@ -236,7 +232,7 @@ class _Filing:
 
     def end(self) -> None:
         """Write down that everything came."""
-        if self.n_new or not self._writer.is_resumed:
+        if self.n_new or not self._is_ended:
             n_slots = sum(planned.n_slots for planned in self._plan.values())
             is_whole = n_slots == len(self._filled)
             self._writer.log("imported", {"n_new": self.n_new})

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 CHUNK = 1 << 20
 MOST_CHARACTERS = 1 << 26
 """Longest element read: 10,000 truth values of 20 characters are 200,000."""
+LONGEST_TAIL = 2
+"""Characters of a number that the parser leaves when the stretch ends before their digits: e+."""
 _BLANKS = re.compile(r"[ \t\r\n]*")
 
 
@@ -102,10 +104,14 @@ class _Window:
             except ValueError:  # an integer of thousands of digits
                 raise DamagedError("holds a number that is too long") from None
             else:
-                # A number or a word at the end of the stretch may go on.
-                if end < len(self._text) or not self._more():
+                if not self._may_go_on(value, end) or not self._more():
                     self.at = end
                     return value
+
+    def _may_go_on(self, value: object, end: int) -> bool:
+        """Tell whether a number stands at the end of the stretch, where more digits may follow."""
+        is_near = len(self._text) - end <= LONGEST_TAIL
+        return isinstance(value, int | float) and is_near
 
     def must_end(self) -> None:
         """Check that nothing follows."""
