@@ -119,9 +119,12 @@ class _Window:
             raise DamagedError("goes on after its end")
 
     def _more(self) -> bool:
-        """Read on, doubling the stretch, so that a long element is not parsed too often."""
+        """Read on, doubling the stretch, so that a long element is not parsed too often.
+
+        Nothing changes when there is no more.
+        """
         rest = self._text[self.at :]
         more = self._file.read(max(CHUNK, len(rest)))
-        self._text, self.at = rest + more, 0
-        self._is_empty = self._is_empty and not more
+        if more:
+            self._text, self.at, self._is_empty = rest + more, 0, False
         return bool(more)
