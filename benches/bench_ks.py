@@ -169,9 +169,7 @@ def test_one_call(race, truth):
 
     assert ks_2samp(x, y).pvalue == ks_2samp(x, TRUTH).pvalue
     race.name = f"one call, {truth} truth"
-    race.run(
-        ours, repeats, {"SciPy": (lambda: stats.ks_2samp(x, Y, method="exact"), 1, None)}
-    )
+    race.run(ours, repeats, {"SciPy": (lambda: stats.ks_2samp(x, Y, method="exact"), 1, None)})
 
 
 @pytest.mark.benchmark(group="two threads")

@@ -26,6 +26,11 @@ _NOT_NARROWED = {"top_k": 0, "top_p": 1.0, "min_p": 0.0}
 _RETRIES = RetryPolicy(max_attempts=3, first_wait_s=0.1)
 
 
+import os
+
+N_HINT = int(os.environ.get("NH", "1"))
+
+
 class LocalClient:
     """A GGUF model on this machine, run by xllamacpp (extra ``local``).
 
@@ -144,6 +149,7 @@ class LocalClient:
             seed=self._seed,
             extra_body=self._sent,
             concurrency=self._n_slots,
+            n_hint=N_HINT if self._seed is None else 1,
             timeout_s=self._timeout_s,
             retries=_RETRIES,
         )
