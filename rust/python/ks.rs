@@ -12,7 +12,7 @@ use crate::resampling::RowStreams;
 use crate::smirnov::{self, Side};
 use crate::truth::Truth;
 
-fn side(alternative: &str) -> Result<Side> {
+pub(super) fn side(alternative: &str) -> Result<Side> {
     match alternative {
         "two-sided" => Ok(Side::Both),
         "greater" => Ok(Side::Upper),

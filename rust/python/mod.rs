@@ -2,6 +2,8 @@
 
 // PyO3 hands arguments over by value.
 #![allow(clippy::needless_pass_by_value)]
+// A binding has the arguments of the Python function that it serves.
+#![allow(clippy::too_many_arguments)]
 
 use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
@@ -12,7 +14,11 @@ use crate::error::{Error, Result};
 use crate::truth::{Truth, Truths};
 
 mod distances;
+mod edf;
 mod ks;
+mod nominal;
+mod onesample;
+mod subsets;
 
 impl From<Error> for PyErr {
     fn from(error: Error) -> Self {
@@ -141,9 +147,23 @@ mod _native {
         wasserstein_weighted,
     };
     #[pymodule_export]
+    use super::edf::{edf_2samp, edf_statistics, edf_tails};
+    #[pymodule_export]
     use super::first_invalid;
     #[pymodule_export]
     use super::ks::{ks_2samp, ks_2samp_one, ks_bootstrap, ks_critical_h};
+    #[pymodule_export]
+    use super::nominal::{
+        pair_largest_passing, pair_tails, tv_count_draws, tv_largest_draws, tv_largest_passing,
+        tv_pool_shares, tv_tails,
+    };
+    #[pymodule_export]
+    use super::onesample::{
+        ks_1samp_continuous, ks_1samp_critical, ks_1samp_statistic, ks_1samp_stepped,
+        ks_2samp_critical,
+    };
+    #[pymodule_export]
+    use super::subsets::{subset_shares_law, subset_shares_truth};
     use pyo3::prelude::*;
 
     #[pymodule_init]
