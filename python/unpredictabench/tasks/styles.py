@@ -91,6 +91,8 @@ def framed(conversation: Sequence[Message]) -> str:
 
 
 def _direct(task: Task, n_asked: int) -> tuple[Message, ...]:
+    if n_asked == 1:
+        return (Message("user", task.prompt),)
     return (Message("user", f"{task.question}\n\n{_form(task.answer, n_asked)}"),)
 
 
@@ -127,7 +129,7 @@ def _cot(task: Task, n_asked: int) -> tuple[Message, ...]:
 
 def _form(answer: Answer, n_asked: int) -> str:
     if n_asked == 1:
-        return answer.instruction
+        return answer.instruction or _EXAMPLE_FORM[answer.kind]
     form = _batch_form(answer.kind, n_asked)
     if answer.kind == "choice":
         labels = ", ".join(json.dumps(label, ensure_ascii=False) for label in answer.items)
