@@ -98,22 +98,22 @@ class Law(ABC):
 class NumericLaw(Law):
     """A law on the real line; subclasses give the functions with a leading underscore.
 
-    Those receive one-dimensional float64 arrays without NaN (and, for `_ppf`, strictly between
-    0 and 1).
+    Those receive one-dimensional float64 arrays without NaN or infinities (for `_ppf`, strictly
+    between 0 and 1).
 
     Notes
     -----
-    ``cdf_left(ppf(q)) <= q <= cdf(ppf(q))`` for every q in (0, 1): exactly at atoms, and up to
-    the rounding of the cdf where the law is continuous.
+    ``cdf_left(ppf(q)) <= q <= cdf(ppf(q))`` for every q in (0, 1): exactly at atoms; where the law
+    is continuous, up to one float beside the quantile and 1e-12 in the cdf.
     """
 
     def cdf(self, x: ArrayLike) -> NDArray[np.float64]:
         """Return P(X <= x); NaN for NaN."""
-        return _applied(self._cdf, x)
+        return _applied(self._cdf, x, at_infinity=(0.0, 1.0))
 
     def cdf_left(self, x: ArrayLike) -> NDArray[np.float64]:
         """Return P(X < x); NaN for NaN."""
-        return _applied(self._cdf_left, x)
+        return _applied(self._cdf_left, x, at_infinity=(0.0, 1.0))
 
     def ppf(self, q: ArrayLike) -> NDArray[np.float64]:
         """Return the smallest x with P(X <= x) >= q.
@@ -133,7 +133,8 @@ class NumericLaw(Law):
         out[levels == 0], out[levels == 1] = self.ends
         inside = (levels > 0) & (levels < 1)
         if inside.any():
-            out[inside] = self._ppf(levels[inside])
+            with np.errstate(all="ignore"):
+                out[inside] = self._ppf(levels[inside])
         return out
 
     def levels(self, u: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -264,14 +265,22 @@ def _from_keys(keys: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def _applied(
-    function: Callable[[NDArray[np.float64]], NDArray[np.float64]], x: ArrayLike
+    function: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    x: ArrayLike,
+    *,
+    at_infinity: tuple[float, float] = (0.0, 0.0),
 ) -> NDArray[np.float64]:
-    """Apply a function of clean one-dimensional arrays to anything array-like, NaN included."""
+    """Apply a function of finite numbers in a row to anything array-like; NaN stays NaN.
+
+    Answers of models lie anywhere on the line: overflow on the way to a 0 or 1 is no news.
+    """
     values = np.asarray(x, dtype=np.float64)
     out = np.full(values.shape, np.nan)
-    is_number = ~np.isnan(values)
-    if is_number.any():
-        out[is_number] = function(values[is_number])
+    out[values == -np.inf], out[values == np.inf] = at_infinity
+    is_finite = np.isfinite(values)
+    if is_finite.any():
+        with np.errstate(all="ignore"):
+            out[is_finite] = function(values[is_finite])
     return out
 
 
