@@ -5,8 +5,10 @@
 //! the ties that comparing floats loses.
 
 use crate::error::{Error, Result};
-use crate::order::{Rank, rank_into, sort_into};
-use crate::smirnov::{self, Blocks, Side, Tail};
+use crate::memory::Recent;
+use crate::order::{Rank, sort_into};
+use crate::pooled::Pooled;
+use crate::smirnov::{self, Side, Tail};
 use crate::truth::Truth;
 
 /// How to compute the tail probability.
@@ -49,183 +51,144 @@ impl Outcome {
 /// Buffers that the rows of one task share.
 #[derive(Debug, Default)]
 pub struct Scratch {
+    codes: Vec<u32>,
+    keys: Vec<u64>,
     sorted: Vec<f64>,
     ranks: Vec<Rank>,
+    recent: Recent,
 }
 
-/// The largest deviation to one side and where it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Deviation {
-    /// `max (i m - j n)` or its mirror image.
-    pub h: i64,
-    /// Place in the sorted sample.
-    pub index: usize,
+impl Scratch {
+    /// The ranks of a sample in ascending order.
+    pub fn rank(&mut self, sample: &[f64], truth: &Truth) -> &[Rank] {
+        self.ranks.clear();
+        if let Some(levels) = truth.indexed() {
+            levels.codes_into(sample, &mut self.codes);
+            self.keys.clear();
+            self.keys.extend((0u64..).zip(&self.codes).map(|(i, &code)| u64::from(code) << 32 | i));
+            self.keys.sort_unstable();
+            self.ranks.extend(self.keys.iter().map(|key| levels.rank(code_of(*key))));
+        } else {
+            sort_into(sample, &mut self.sorted);
+            self.ranks.extend(self.sorted.iter().map(|&x| truth.ranks(x)));
+        }
+        &self.ranks
+    }
+
+    /// Whether some observations of the sample ranked last are equal.
+    fn has_ties(&mut self, sample: &[f64], truth: &Truth) -> bool {
+        if truth.indexed().is_none() {
+            return self.sorted.windows(2).any(|w| w[0] == w[1]);
+        }
+        let mut groups = self.keys.chunk_by(|a, b| code_of(*a) == code_of(*b));
+        groups.any(|group| has_equal(group, sample, &mut self.sorted))
+    }
 }
 
-/// The largest deviation of the sample's cdf above the truth's: attained at an observation.
-#[must_use]
-pub fn above(ranks: &[Rank], n: i64, m: i64, n_invalid: i64) -> Deviation {
-    let mut best = Deviation { h: i64::MIN, index: 0 };
-    let mut i = n_invalid;
-    for (index, rank) in ranks.iter().enumerate() {
-        i += 1;
-        let h = i * m - i64::from(rank.upper) * n;
-        if h > best.h {
-            best = Deviation { h, index };
+#[allow(clippy::cast_possible_truncation)] // the upper half
+fn code_of(key: u64) -> u32 {
+    (key >> 32) as u32
+}
+
+/// Whether two observations with the same code are equal.
+#[allow(clippy::cast_possible_truncation)] // the lower half
+fn has_equal(group: &[u64], sample: &[f64], values: &mut Vec<f64>) -> bool {
+    let value = |key: &u64| sample[*key as u32 as usize];
+    match group {
+        [_] => false,
+        _ if group[0] >> 32 & 1 == 1 => true,
+        [a, b] => value(a) == value(b),
+        _ => {
+            values.clear();
+            values.extend(group.iter().map(value));
+            values.sort_unstable_by(f64::total_cmp);
+            values.windows(2).any(|w| w[0] == w[1])
         }
     }
-    best
 }
 
-/// The largest deviation of the sample's cdf below the truth's: attained just before an
-/// observation, at the draw below it.
+/// The largest deviations of a sample's cdf above the truth's, `max (i m - j n)`, attained at an
+/// observation, and below it, attained just before one. `n_invalid` observations stand before all
+/// others for the former, behind them for the latter.
 #[must_use]
-pub fn below(ranks: &[Rank], n: i64, m: i64) -> Deviation {
-    let mut best = Deviation { h: i64::MIN, index: 0 };
-    let mut i = 0;
-    for (index, rank) in ranks.iter().enumerate() {
-        let h = i64::from(rank.lower) * n - i * m;
-        if h > best.h {
-            best = Deviation { h, index };
-        }
-        i += 1;
+pub fn deviations(ranks: &[Rank], n: i64, m: i64, n_invalid: i64) -> (i64, i64) {
+    let (mut above, mut below, mut i) = (i64::MIN, i64::MIN, 0);
+    for rank in ranks {
+        below = below.max(i64::from(rank.lower) * n - i);
+        i += m;
+        above = above.max(i - i64::from(rank.upper) * n);
     }
-    best
+    (above.saturating_add(n_invalid * m), below)
 }
 
-/// The statistic before its tail: the integer, where, the sign, and the side on which the invalid
-/// answers stand.
+/// Where the sample's cdf is first `h` above the truth's: at the last observation of a gap.
+fn location_above(sample: &[f64], ranks: &[Rank], draws: &[f64], h: i64, n_invalid: i64) -> f64 {
+    let (m, n) = (draws.len() as i64, sample.len() as i64 + n_invalid);
+    let observed = (n_invalid + 1..).zip(ranks);
+    let attained = observed.map(|(i, rank)| (i * m - i64::from(rank.upper) * n, rank.upper));
+    let upper = attained.filter(|&(value, _)| value == h).map(|(_, upper)| upper).next();
+    let next = upper.and_then(|upper| draws.get(upper as usize));
+    let larger = |a: f64, b: f64| if b > a { b } else { a };
+    match next {
+        Some(&next) => sample.iter().fold(f64::NEG_INFINITY, |best, &x| {
+            larger(best, if x < next { x } else { f64::NEG_INFINITY })
+        }),
+        None => sample.iter().fold(f64::NEG_INFINITY, |best, &x| larger(best, x)),
+    }
+}
+
+/// Where the sample's cdf is first `h` below the truth's: at the draw before an observation, or at
+/// the end of all values.
+fn location_below(sample: &[f64], ranks: &[Rank], draws: &[f64], h: i64, n_invalid: i64) -> f64 {
+    let (m, n) = (draws.len() as i64, sample.len() as i64 + n_invalid);
+    let mut observed = (0..).zip(ranks);
+    let attained = observed
+        .find(|(i, rank)| rank.lower > 0 && i64::from(rank.lower) * n - i * m == h)
+        .map(|(_, rank)| draws[rank.lower as usize - 1]);
+    attained.unwrap_or_else(|| sample.iter().copied().fold(draws[draws.len() - 1], f64::max))
+}
+
+/// The statistic before its tail.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Statistic {
     /// `max |i m - j n|`.
     pub h: i64,
-    /// Where it is attained.
+    /// The first value at which it is attained.
     pub location: f64,
-    /// Which cdf is the higher one there.
+    /// 1 where the sample's cdf is the higher one there, else -1.
     pub sign: i8,
 }
 
-/// The statistic of a sorted sample with its ranks; `n_invalid` further answers count against it
-/// at whichever end gives the larger value.
+/// The statistic of a sample with its ranks in ascending order; `n_invalid` further answers count
+/// against it, as one block at whichever end gives the larger value.
 #[must_use]
 pub fn statistic(
-    sorted: &[f64],
+    sample: &[f64],
     ranks: &[Rank],
-    truth: &Truth,
+    draws: &[f64],
     n_invalid: i64,
     side: Side,
 ) -> Statistic {
-    let draws = truth.sorted();
-    let (m, n) = (draws.len() as i64, sorted.len() as i64 + n_invalid);
-    let up = above(ranks, n, m, n_invalid);
+    let (m, n) = (draws.len() as i64, sample.len() as i64 + n_invalid);
     let jump = n_invalid * m;
-    let mut plus = Statistic { h: jump, location: f64::NEG_INFINITY, sign: 1 };
-    if !ranks.is_empty() && (up.h > jump || n_invalid == 0) {
-        plus = Statistic { h: up.h, location: sorted[up.index], sign: 1 };
-    }
-    if side == Side::Upper {
-        return plus;
-    }
-    let down = below(ranks, n, m);
-    let mut minus = Statistic { h: jump, location: f64::INFINITY, sign: -1 };
-    let is_block = !ranks.is_empty() && ranks[down.index].lower > 0;
-    if is_block && down.h >= jump {
-        let at = draws[ranks[down.index].lower as usize - 1];
-        minus = Statistic { h: down.h, location: at, sign: -1 };
-    } else if n_invalid == 0 {
-        minus.location = sorted[sorted.len() - 1].max(draws[draws.len() - 1]);
-    } else {
-        minus.location = draws[draws.len() - 1].max(sorted.last().copied().unwrap_or(f64::MIN));
-    }
-    if side == Side::Lower || minus.h > plus.h { minus } else { plus }
-}
-
-/// A group of equal observations in the pooled sample: it starts and ends a block.
-#[derive(Debug, Clone, Copy)]
-struct Group {
-    start: i64,
-    end: i64,
-    /// Observations up to and with it.
-    observed: i64,
-}
-
-/// The blocks of a sample pooled with a truth.
-#[derive(Debug)]
-struct Pooled<'a> {
-    truth: &'a Truth,
-    groups: Vec<Group>,
-    /// Places up to which the two questions have walked.
-    at_most: usize,
-    at_least: usize,
-}
-
-impl<'a> Pooled<'a> {
-    fn new(
-        sorted: &[f64],
-        ranks: &[Rank],
-        truth: &'a Truth,
-        n_invalid: i64,
-        is_first: bool,
-    ) -> Self {
-        let m = truth.len() as i64;
-        let mut groups = Vec::with_capacity(sorted.len() + 1);
-        let mut observed = 0;
-        let invalid = |groups: &mut Vec<Group>, observed: &mut i64, lower: i64| {
-            if n_invalid > 0 {
-                let start = *observed + lower;
-                *observed += n_invalid;
-                groups.push(Group { start, end: start + n_invalid, observed: *observed });
-            }
+    let (above, below) = deviations(ranks, n, m, n_invalid);
+    let (above, below) = (above.max(jump), below.max(jump));
+    if side == Side::Upper || (side == Side::Both && above >= below) {
+        let location = if n_invalid > 0 && above == jump {
+            f64::NEG_INFINITY
+        } else {
+            location_above(sample, ranks, draws, above, n_invalid)
         };
-        if is_first {
-            invalid(&mut groups, &mut observed, 0);
-        }
-        let mut i = 0;
-        while i < sorted.len() {
-            let same = sorted[i..].iter().take_while(|&&x| x == sorted[i]).count();
-            let start = observed + i64::from(ranks[i].lower);
-            observed += same as i64;
-            groups.push(Group { start, end: observed + i64::from(ranks[i].upper), observed });
-            i += same;
-        }
-        if !is_first {
-            invalid(&mut groups, &mut observed, m);
-        }
-        Self { truth, groups, at_most: 0, at_least: 0 }
+        return Statistic { h: above, location, sign: 1 };
     }
-
-    fn step(&self, mut place: usize, k: i64) -> (usize, i64) {
-        while self.groups.get(place).is_some_and(|group| group.end <= k) {
-            place += 1;
-        }
-        (place, if place == 0 { 0 } else { self.groups[place - 1].observed })
-    }
-}
-
-impl Blocks for Pooled<'_> {
-    fn at_most(&mut self, k: i64) -> i64 {
-        let (place, observed) = self.step(self.at_most, k);
-        self.at_most = place;
-        match self.groups.get(place) {
-            Some(group) if group.start <= k => group.start,
-            _ => observed + self.truth.block_at_most(k - observed),
-        }
-    }
-
-    fn at_least(&mut self, k: i64) -> i64 {
-        let (place, observed) = self.step(self.at_least, k);
-        self.at_least = place;
-        match self.groups.get(place) {
-            Some(group) if group.start < k => group.end,
-            _ => observed + self.truth.block_at_least(k - observed),
-        }
-    }
+    let location = location_below(sample, ranks, draws, below, n_invalid);
+    Statistic { h: below, location, sign: -1 }
 }
 
 /// Test one sample against a truth.
 ///
 /// # Errors
-/// When there is nothing to test or the sizes are too large for 64-bit counts.
+/// When the sizes are too large for 64-bit counts.
 pub fn test(
     sample: &[f64],
     truth: &Truth,
@@ -241,35 +204,28 @@ pub fn test(
     if n == 0 {
         return Ok(Outcome::UNDEFINED);
     }
-    let Scratch { sorted, ranks } = scratch;
-    sort_into(sample, sorted);
-    rank_into(sorted, truth, ranks);
-    let found = statistic(sorted, ranks, truth, n_invalid, side);
-    let exact = match method {
-        Method::Auto => smirnov::is_feasible(n, m, found.h, side),
+    let ranks = scratch.rank(sample, truth);
+    let found = statistic(sample, ranks, truth.sorted(), n_invalid, side);
+    let meets_draws = ranks.iter().any(|r| r.lower < r.upper);
+    let wants_exact = match method {
+        Method::Auto => n == m || smirnov::is_feasible(n, m, found.h, side),
         Method::Exact => true,
         Method::Asymptotic => false,
     };
-    let tail = if exact {
-        let tied = truth.is_tied()
-            || n_invalid > 1
-            || ranks.iter().any(|r| r.lower < r.upper)
-            || sorted.windows(2).any(|w| w[0] == w[1]);
-        if tied {
-            let first = found.sign > 0;
-            smirnov::tail(
-                n,
-                m,
-                found.h,
-                side,
-                &mut Pooled::new(sorted, ranks, truth, n_invalid, first),
-            )
-        } else {
-            smirnov::tail_untied(n, m, found.h, side)
-        }
-    } else {
+    let is_tied = wants_exact
+        && (n_invalid > 1 || meets_draws || truth.is_tied() || scratch.has_ties(sample, truth));
+    let is_exact = wants_exact
+        && (method == Method::Exact || !is_tied || smirnov::is_feasible(n, m, found.h, side));
+    let tail = if !is_exact {
         smirnov::tail_asymptotic(n, m, found.h, side)
+    } else if is_tied {
+        sort_into(sample, &mut scratch.sorted);
+        let (sorted, ranks) = (&scratch.sorted, &scratch.ranks);
+        let mut blocks = Pooled::new(sorted, ranks, truth, n_invalid, found.sign > 0);
+        smirnov::tail(n, m, found.h, side, &mut blocks)
+    } else {
+        scratch.recent.tail(n, m, found.h, side)
     };
     let statistic = found.h as f64 / (n as f64 * m as f64);
-    Ok(Outcome { statistic, location: found.location, sign: found.sign, tail, is_exact: exact })
+    Ok(Outcome { statistic, location: found.location, sign: found.sign, tail, is_exact })
 }

@@ -19,6 +19,7 @@ pub struct Centred {
     centre: f64,
     values: Vec<f64>,
     prefix: Vec<f64>,
+    gaps: Vec<f64>,
     mean_deviation: f64,
     mean_pair_distance: f64,
 }
@@ -39,7 +40,8 @@ impl Centred {
         }
         let mean_deviation = (prefix[m] - 2.0 * prefix[m / 2]) / m as f64;
         let mean_pair_distance = mean_pair_distance(&values);
-        Self { centre, values, prefix, mean_deviation, mean_pair_distance }
+        let gaps = sorted.windows(2).map(|w| w[1] - w[0]).collect();
+        Self { centre, values, prefix, gaps, mean_deviation, mean_pair_distance }
     }
 
     /// The value that everything is measured from.
@@ -52,6 +54,12 @@ impl Centred {
     #[must_use]
     pub fn values(&self) -> &[f64] {
         &self.values
+    }
+
+    /// Distances of neighbouring draws.
+    #[must_use]
+    pub fn gaps(&self) -> &[f64] {
+        &self.gaps
     }
 
     /// Mean absolute difference over all ordered pairs of draws, each with itself included.

@@ -55,12 +55,24 @@ class SuiteError(UnpredictabenchError, ValueError):
     """A suite file or a task in it is wrong; the message names file, task and field."""
 
 
+class StudyError(UnpredictabenchError, ValueError):
+    """A file of models is wrong; the message names file, model and field."""
+
+
 class StoreError(UnpredictabenchError):
     """A run folder cannot be read or written; nothing already stored is lost."""
 
 
 class ClientError(UnpredictabenchError):
     """A model could not be asked; what was stored before stays."""
+
+
+class FatalClientError(ClientError):
+    """Every further request would fail the same way (key, quota, model, parameter): stop."""
+
+
+class SlotError(ClientError):
+    """One slot failed after all its attempts; the other slots go on."""
 
 
 def shortened(value: object, width: int = 80) -> str:

@@ -112,7 +112,8 @@ class Answer:
     kind : {"number", "permutation", "choice", "lines"}
         What the answer is.
     instruction : str
-        The sentence at the end of the prompt that asks for this form.
+        The sentence at the end of the prompt that asks for this form; empty where the question
+        itself does.
     items : tuple of str
         The items to permute (as the prompt shows them) or the labels to choose from; empty
         for numbers. For "lines" the legal lines, in no particular order.
@@ -165,7 +166,8 @@ class Task:
     @property
     def prompt(self) -> str:
         """The whole prompt: the question, then the instruction on the form of the answer."""
-        return f"{self.question}\n\n{self.answer.instruction}"
+        instruction = self.answer.instruction
+        return f"{self.question}\n\n{instruction}" if instruction else self.question
 
     @property
     def support(self) -> Support:
@@ -351,6 +353,8 @@ class Settings:
         "direct", "few-shot" or "cot".
     sampling : {"independent", "batch"}
         One answer a request, or several in one reply.
+    n_asked : int
+        Answers asked for in one reply; 1 unless `sampling` is "batch".
     base_url : str or None
         Endpoint, without credentials.
     parameters : mapping
@@ -364,6 +368,7 @@ class Settings:
     suite_hash: str
     prompt_style: str = "direct"
     sampling: Literal["independent", "batch"] = "independent"
+    n_asked: int = 1
     base_url: str | None = None
     parameters: Mapping[str, object] = field(default_factory=dict)
     stop: str = "never"
