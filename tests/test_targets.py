@@ -21,27 +21,8 @@ from unpredictabench.targets import FAMILIES, canonical_json, content_hash, targ
 from unpredictabench.targets.compound import irwin_hall
 from unpredictabench.tasks.laws import published_laws
 
-FURTHER = [
-    {"finite": {"values": [3, -1.5, 3, 0], "probabilities": [0.25, 0.25, 0.25, 0.25]}},
-    {"family": "bernoulli", "params": {"probability": 1}},
-    {"family": "skellam", "params": {"rate1": 1000, "rate2": 0.001}},
-    {"family": "poisson", "params": {"rate": 1e8}},
-    {"family": "geometric", "params": {"probability": 1e-7, "start": 0}},
-    {"family": "multinomial", "params": {"trials": 5, "probabilities": [0.5, 0.5], "weights": [-2, 3]}},
-    {"family": "rayleigh-mixture", "params": {
-        "scale": 2, "component": "normal-location", "offset": 1, "slope": -3, "sd": 0.01}},
-    {"family": "compound-poisson", "params": {
-        "rate": 9, "jump": {"family": "uniform", "params": {"low": 0, "high": 1}}}},
-    {"family": "compound-poisson", "params": {
-        "rate": 300, "jump": {"finite": {"values": [0, 1, 7], "probabilities": [0.5, 0.25, 0.25]}}}},
-    {"mixture": [
-        {"weight": 0.25, "law": {"family": "poisson", "params": {"rate": 3}}},
-        {"weight": 0.75, "law": {"mixture": [
-            {"weight": 0.5, "law": {"family": "normal", "params": {"mean": 3, "sd": 1e-6}}},
-            {"weight": 0.5, "law": {"family": "rectified-gaussian", "params": {"mean": 0, "sd": 1}}},
-        ]}},
-    ]},
-]  # fmt: skip
+GOLDEN = Path(__file__).with_name("golden")
+FURTHER = json.loads((GOLDEN / "further_laws.json").read_text("utf-8"))
 """Laws beside the published ones: atoms among continuous parts, large and small parameters."""
 CHOSEN = [
     law.law
@@ -55,6 +36,8 @@ LAWS = [target_from_spec(spec) for spec in SPECS]
 Q = np.concatenate(([1e-9, 1e-4], np.linspace(0.005, 0.995, 67), [1 - 1e-4, 1 - 1e-9]))
 CONTINUOUS_ROUNDING = 1e-12
 """Relative to 1: how far SciPy's quantiles may miss their level."""
+MONOTONE_ROUNDING = 1e-14
+"""How far SciPy's cdfs may fall between neighbouring floats."""
 IDS = [canonical_json(spec)[:70] for spec in SPECS]
 each_law = pytest.mark.parametrize("law", LAWS, ids=IDS)
 
@@ -73,10 +56,10 @@ def test_quantiles_invert_the_cdf(law):
     if law.support == "discrete":
         before, after, rounding = x, x, 0.0
     else:
-        before, after = np.nextafter(x, -np.inf), np.nextafter(x, np.inf)
+        before, after = x - 4 * np.spacing(np.abs(x)), x + 4 * np.spacing(np.abs(x))
         rounding = CONTINUOUS_ROUNDING
     assert (law.cdf_left(before) <= Q + rounding).all()
-    assert (Q <= law.cdf(after) + rounding).all()
+    assert (law.cdf(after) + rounding >= Q).all()
     jump = law.cdf_left(x) < law.cdf(x)
     assert (law.cdf_left(x)[jump] <= Q[jump]).all()
     assert (Q[jump] <= law.cdf(x)[jump]).all()
@@ -100,9 +83,9 @@ def test_cdf_is_a_cdf(law):
     assert right[0] == 0
     assert right[-1] == pytest.approx(1, abs=1e-15)
     assert ((right >= 0) & (right <= 1) & (left <= right)).all()
-    assert (np.diff(right) >= -1e-15).all()
-    assert (left[1:] >= right[:-1] - 1e-15).all()
-    assert np.abs((right - left) - law.pmf(x)).max() < 1e-12
+    assert (np.diff(right) > -MONOTONE_ROUNDING).all()
+    assert (left[1:] >= right[:-1] - MONOTONE_ROUNDING).all()
+    assert np.abs((right - left) - law.pmf(x)).max() < 2e-12
 
 
 @each_law
@@ -141,7 +124,12 @@ def test_density_integrates_to_the_cdf(law):
         assert law.pdf([low]) is None
         return
     density, _ = integrate.quad(
-        lambda x: float(law.pdf(x)), low, high, points=list(law.ppf([0.35, 0.5, 0.65])), limit=500
+        lambda x: float(law.pdf(x)),
+        low,
+        high,
+        points=list(law.ppf([0.35, 0.5, 0.65])),
+        limit=200,
+        epsabs=1e-7,
     )
     inner = np.unique(law.ppf(np.linspace(0.2, 0.8, 500)))
     masses = law.pmf(inner[inner > low]).sum()
@@ -161,7 +149,7 @@ def test_moments_follow_from_the_quantiles(law):
     x = law.ppf(q)
     if law.std is None or law.std > 5 * (law.ppf(0.999) - law.ppf(0.001)) / 6:
         return
-    assert law.mean == pytest.approx((x * weight).mean(), abs=0.02 * (law.std + 1e-12))
+    assert law.mean == pytest.approx((x * weight).mean(), abs=0.02 * law.std + 1e-9)
     second = (((x - law.mean) ** 2) * weight).mean()
     assert law.std == pytest.approx(math.sqrt(second), rel=0.05, abs=1e-6)
 
@@ -316,7 +304,7 @@ def test_samples_stand_for_themselves():
     assert words.probabilities.tolist() == [0.25, 0.75]
 
 
-WRONG = json.loads((Path(__file__).with_name("golden") / "wrong_laws.json").read_text("utf-8"))
+WRONG = json.loads((GOLDEN / "wrong_laws.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("case", WRONG, ids=lambda case: case["message"])

@@ -58,6 +58,9 @@ class CompoundLaw(NumericLaw):
             weights.append(weights[-1] * self._rate / len(weights))
         return np.array(weights)
 
+    def _atoms(self) -> NDArray[np.float64]:
+        return np.zeros(1)
+
     def _cdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         total = np.where(x < 0, 0.0, self._weights[0])
         inside = np.maximum(x, 0.0)

@@ -110,6 +110,9 @@ class RectifiedLaw(NumericLaw):
         variance = max(second - first * first, 0.0)
         return self._sd * first, self._sd * math.sqrt(variance)
 
+    def _atoms(self) -> NDArray[np.float64]:
+        return np.zeros(1)
+
     def _normal(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         from scipy.special import ndtr  # noqa: PLC0415 - needed only for numbers
 

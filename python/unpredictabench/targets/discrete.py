@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 
 LARGEST_WHOLE = 2.0**53
+NEGLIGIBLE = 1e-30
+"""Weight of an upper tail whose atoms are not listed."""
+MOST_LISTED = 100_000
 
 
 class LatticeLaw(NumericLaw):
@@ -57,16 +60,26 @@ class LatticeLaw(NumericLaw):
     def _moments(self) -> tuple[float | None, float | None]:
         return existing(self._law.mean(), self._law.std())
 
+    def _atoms(self) -> NDArray[np.float64] | None:
+        low, end = self.ends
+        reach = 16.0
+        while reach <= MOST_LISTED:
+            if low + reach >= end or self._law.sf(low + reach) < NEGLIGIBLE:
+                return np.arange(low, min(low + reach, end) + 1)
+            reach *= 2
+        return None
+
     def _cdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(self._law.cdf(x), dtype=np.float64)
+        # SciPy subtracts the location first, which moves -5e-324 up to a whole number.
+        return np.asarray(self._law.cdf(np.floor(x)), dtype=np.float64)
 
     def _cdf_left(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         return self._cdf(np.ceil(x) - 1)
 
     def _pmf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         # Beyond 2^53 every float is whole and SciPy's logarithms overflow; nothing is left there.
-        is_near = np.abs(x) < LARGEST_WHOLE
-        return np.where(is_near, self._law.pmf(np.where(is_near, x, 0.0)), 0.0)
+        is_whole = (np.abs(x) < LARGEST_WHOLE) & (x == np.floor(x))
+        return np.where(is_whole, self._law.pmf(np.where(is_whole, x, 0.0)), 0.0)
 
     def _ppf(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
         x = np.maximum(np.asarray(self._law.ppf(q), dtype=np.float64), self.ends[0])
@@ -138,6 +151,9 @@ class AtomLaw(NumericLaw):
         atoms, weights, _ = self._table
         mean = float(weights @ atoms)
         return mean, float(np.sqrt(weights @ (atoms - mean) ** 2))
+
+    def _atoms(self) -> NDArray[np.float64]:
+        return self._table[0]
 
     def _cdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         atoms, _, sums = self._table

@@ -124,7 +124,8 @@ class NumericLaw(Law):
     Notes
     -----
     ``cdf_left(ppf(q)) <= q <= cdf(ppf(q))`` for every q in (0, 1): exactly at atoms; where the law
-    is continuous, up to one float beside the quantile and 1e-12 in the cdf.
+    is continuous, up to four floats beside the quantile and 1e-12 in the cdf. Between neighbouring
+    floats a cdf may fall by 1e-14.
     """
 
     def cdf(self, x: ArrayLike) -> NDArray[np.float64]:
@@ -174,8 +175,13 @@ class NumericLaw(Law):
         level = np.asarray(u, dtype=np.float64)
         if self.support == "continuous":
             return level.copy(), level.copy()
-        x = self.ppf(level)
-        below, above = self.cdf_left(x), self.cdf(x)
+        if self._jumps is None:
+            x = self.ppf(level)
+            below, above = self.cdf_left(x), self.cdf(x)
+        else:
+            _, low, high = self._jumps
+            place = np.minimum(np.searchsorted(high, level, side="left"), high.size - 1)
+            below, above = low[place], high[place]
         is_inside = (below < level) & (level < above)
         return np.where(is_inside, below, level), np.where(is_inside, above, level)
 
@@ -197,6 +203,17 @@ class NumericLaw(Law):
     def ends(self) -> tuple[float, float]:
         """Lower and upper end of the support, which may be infinite."""
 
+    @cached_property
+    def _jumps(
+        self,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]] | None:
+        """Every atom with the cdf before and at it; None where they are too many to list."""
+        with np.errstate(all="ignore"):
+            atoms = self._atoms()
+        if atoms is None or atoms.size == 0:
+            return None
+        return atoms, self.cdf_left(atoms), self.cdf(atoms)
+
     @property
     def mean(self) -> float | None:
         """Expectation; None where it does not exist or is infinite."""
@@ -216,6 +233,10 @@ class NumericLaw(Law):
 
     @abstractmethod
     def _ppf(self, q: NDArray[np.float64]) -> NDArray[np.float64]: ...
+
+    def _atoms(self) -> NDArray[np.float64] | None:
+        """Return every atom in order, or None where they are too many to list."""
+        return np.empty(0)
 
     def _cdf_left(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         return self._cdf(x)
