@@ -37,13 +37,10 @@ def pvalue(n, m, h):
         high = min(m, (i * m + h - 1) // n)
         before = 1.0
         for j in range(low, high + 1):
-            if i + j == 0:
-                before = 0.0
-            else:
-                before = (left[j] * i + before * j) / (i + j)
+            before = 0.0 if i + j == 0 else (left[j] * i + before * j) / (i + j)
             left[j] = before
         left[high + 1 : min(m, high + m // n + 1) + 1] = 1.0
-    return left[m] if abs(n * m - m * n) < h else 1.0
+    return left[m]
 
 
 @njit
@@ -107,14 +104,14 @@ def bootstrap(x_sorted, y_sorted, n_resamples, seed):
 
 
 def bootstrap_numpy(x_sorted, y_sorted, n_resamples, rng):
-    """Replicates at once, as NumPy code does it."""
+    """Replicates at once, as NumPy code does it: draw, sort, search, compare."""
     n, m = x_sorted.size, y_sorted.size
-    lower = np.searchsorted(y_sorted, x_sorted, side="left") / m
-    upper = np.searchsorted(y_sorted, x_sorted, side="right") / m
-    chosen = np.sort(rng.integers(0, n, size=(n_resamples, n)), axis=1)
+    drawn = np.sort(rng.choice(x_sorted, size=(n_resamples, n)), axis=1)
+    lower = np.searchsorted(y_sorted, drawn, side="left") / m
+    upper = np.searchsorted(y_sorted, drawn, side="right") / m
     grid = np.arange(n) / n
-    above = (grid + 1 / n - upper[chosen]).max(axis=1)
-    return np.maximum(above, (lower[chosen] - grid).max(axis=1))
+    above = (grid + 1 / n - upper).max(axis=1)
+    return np.maximum(above, (lower - grid).max(axis=1))
 
 
 def permutation_statistics(x, y, n_resamples, rng):

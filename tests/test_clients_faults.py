@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 
 import pytest
@@ -42,7 +43,15 @@ def test_verdict_by_status_and_body(status, body, kind):
     assert status_fault(status, body, sent=("top_k", "temperature")).kind == kind
 
 
-@given(st.integers(400, 599), st.recursive(st.none() | st.text() | st.integers(), lambda x: st.lists(x) | st.dictionaries(st.sampled_from(["code", "type", "param", "message", "detail", "metadata"]) , x), max_leaves=6))  # fmt: skip
+NAMES = st.sampled_from(["code", "type", "param", "message", "detail", "metadata"])
+BODIES = st.recursive(
+    st.none() | st.text() | st.integers(),
+    lambda inner: st.lists(inner) | st.dictionaries(NAMES, inner),
+    max_leaves=6,
+)
+
+
+@given(st.integers(400, 599), BODIES)
 def test_no_body_breaks_the_judge(status, body):
     """Whatever a body holds, the verdict is one line of bounded length."""
     fault = status_fault(status, body, sent=("seed",))
@@ -78,10 +87,8 @@ def test_ordinary_words_stay():
 @given(st.binary(max_size=60))
 def test_no_body_breaks_the_reader(body):
     """Bytes are a reply or a reply error, nothing else."""
-    try:
+    with contextlib.suppress(ReplyError):
         read_reply(body)
-    except ReplyError as error:
-        assert str(error)
 
 
 def test_reader_takes_what_servers_send():

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from unruly import FastClock
 
 from unpredictabench.clients.limiter import Limiter
+from unruly import FastClock
 
 
 def run(main):

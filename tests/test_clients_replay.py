@@ -7,11 +7,11 @@ import dataclasses
 import json
 
 import pytest
-from unruly import a_request
 
 from unpredictabench.clients import Client, ReplayClient
 from unpredictabench.errors import ClientError, SlotError
 from unpredictabench.records import Completion
+from unruly import a_request
 
 TASK = "text-explicit/poisson/spread_out"
 HEADER = {"format": "unpredictabench-run", "version": 1}

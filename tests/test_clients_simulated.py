@@ -8,8 +8,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from laws import Die, Exponential, choice_task, lines_task, number_task, order_task
 
+from laws import Die, Exponential, choice_task, lines_task, number_task, order_task
 from unpredictabench.clients import Client, SimulatedClient
 from unpredictabench.errors import InputError
 from unpredictabench.records import Request

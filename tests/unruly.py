@@ -63,6 +63,7 @@ class Unruly:
         self.headers: list[dict[str, str]] = []
         self.paths: list[str] = []
         self.in_flight = self.most_in_flight = 0
+        self.was_asked = asyncio.Event()
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
@@ -96,6 +97,7 @@ class Unruly:
         self.paths.append(first.split()[1])
         self.headers.append(headers)
         self.requests.append(request)
+        self.was_asked.set()
         return request
 
     async def _write(self, say: Say, reader: asyncio.StreamReader, writer: asyncio.StreamWriter):

@@ -160,7 +160,7 @@ def examples_for(answer: Answer) -> tuple[Example, ...]:
 def asked(example: Example, *, with_program: bool) -> str:
     """Return an example's question, in words or as a program."""
     if not with_program or example.program is None:
-        return example.question
+        return f"{example.question} Let chance decide; give no average and no explanation."
     return (
         f"Consider this Python program:\n\n```python\n{example.program}\n```\n\n"
         "It sets no random seed and is run once. Predict one value that this run could print."
