@@ -96,7 +96,7 @@ def test_loading_builds_no_law():
 
 
 def test_prompts_differ_and_end_with_one_instruction(suite):
-    """No two prompts are alike, and each ends with its instruction, kept apart from the question."""
+    """No two prompts are alike, and each ends with an instruction that the question lacks."""
     assert len({task.prompt for task in suite}) == 448
     for task in suite:
         assert task.prompt.endswith(task.answer.instruction)
@@ -233,9 +233,9 @@ def test_variants_keep_the_intent(suite, variants):
             assert (task.support, task.answer.kind) == (old.support, old.answer.kind)
             if task.spread is not None:
                 assert task.target.hash != old.target.hash
-                q = [0.1, 0.9]
+                q = [0.25, 0.75]
                 width, before = (float(law.ppf(q) @ [-1, 1]) for law in (task.target, old.target))
-                assert before / 4 - 1 <= width <= before * 4 + 1
+                assert before / 6 - 1 <= width <= before * 6 + 1
 
 
 def test_variants_keep_categories(variants):
