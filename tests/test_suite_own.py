@@ -124,14 +124,14 @@ def test_program_in_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("task", "message"),
     [
-        ({**DIE, "qestion": "?"}, "task dice/fair: field 'qestion' must be one of question"),
+        ({**DIE, "questions": "?"}, "task dice/fair: field 'questions' must be one of question"),
         ({"id": "x", "law": {}}, "task x: question must be given"),
         ({"question": "x", "law": {}}, "task 1: id must be given"),
         ({**DIE, "id": 7}, "task 1: id must be a text, got 7"),
         ("dice", "task 1: it must be a mapping"),
         ({**DIE, "category": "texts"}, "category must be one of text-"),
         ({**DIE, "spread": "spread"}, "spread must be one of spread_out"),
-        ({**DIE, "answer": {"kind": "numbr"}}, "answer.kind must be one of number"),
+        ({**DIE, "answer": {"kind": "numbers"}}, "answer.kind must be one of number"),
         ({**DIE, "answer": {"knd": "number"}}, "field 'knd' must be one of kind"),
         ({**DIE, "answer": {"is_integer": 1}}, "answer.is_integer must be true or false"),
         ({**DIE, "answer": {"instruction": 7}}, "answer.instruction must be a sentence, or empty"),
@@ -172,7 +172,7 @@ def test_program_in_a_file(tmp_path):
             {**DIE, "law": {"samples": {"file": "none.csv"}}},
             "samples.file must be an existing file",
         ),
-        ({**DIE, "law": {"samples": {"fle": "x"}}}, "law.samples.fle must be one of file"),
+        ({**DIE, "law": {"samples": {"files": "x"}}}, "law.samples.files must be one of file"),
         (
             {**DIE, "law": {"samples": {"values": [1]}}},
             "samples.values must be a list of at least 2",
