@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 
 class UnpredictabenchError(Exception):
     """Base of all errors raised on purpose; its text is one sentence that says what to do."""
@@ -61,3 +67,10 @@ def shortened(value: object, width: int = 80) -> str:
     """Show a value on one line of at most `width` characters."""
     text = " ".join(repr(value).split())
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def nearest(name: object, names: Iterable[str], n: int = 3) -> str:
+    """Return the known names nearest to a wrong one, or the first few when none is near."""
+    listed = list(names)
+    close = get_close_matches(str(name), listed, n=n, cutoff=0.4)
+    return ", ".join(close or listed[:12])

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 COMMANDS: dict[str, str] = {
     "run": "Ask a model, then score its answers.",
     "score": "Score stored runs.",
-    "tasks": "List, show and export the tasks of a suite.",
+    "tasks": "List, show, export, rebuild and audit the tasks of a suite.",
     "extract": "Read the answers of a stored run again and print what changed.",
 }
 """Commands in the order --help shows them, each in a module of its name that defines `command`."""

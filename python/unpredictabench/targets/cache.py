@@ -1,0 +1,102 @@
+"""Draws remembered on disk; a cache that cannot be read or written only costs time."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+FOLDER_VARIABLE = "UNPREDICTABENCH_CACHE"
+"""Environment variable that names the cache folder; empty means no cache at all."""
+DIGEST_BYTES = 16
+VERSION = 1
+"""Part of every key: raised when the draws of an unchanged law change."""
+
+
+def folder() -> Path | None:
+    """Return the cache folder, or None when the user wants none.
+
+    Returns
+    -------
+    pathlib.Path or None
+        ``$UNPREDICTABENCH_CACHE`` where it is set, else the user's cache folder.
+    """
+    named = os.environ.get(FOLDER_VARIABLE)
+    if named is not None:
+        return Path(named) if named else None
+    import platformdirs  # noqa: PLC0415 - needed only when draws are asked for
+
+    return Path(platformdirs.user_cache_dir("unpredictabench", appauthor=False))
+
+
+def remembered(
+    key: tuple[str | int, ...], draw: Callable[[], NDArray[np.generic]]
+) -> NDArray[np.generic]:
+    """Return the array stored under a key, drawing and storing it when there is none.
+
+    Parameters
+    ----------
+    key : tuple of str or int
+        What the array depends on, all of it.
+    draw : callable
+        Makes the array; called when it is not stored or the stored bytes are damaged.
+
+    Returns
+    -------
+    numpy.ndarray
+        The array.
+    """
+    place = folder()
+    if place is None:
+        return draw()
+    digest = hashlib.sha256(repr((VERSION, *key)).encode()).hexdigest()
+    path = place / "draws" / f"{digest}.npy"
+    stored = _read(path)
+    if stored is None:
+        stored = draw()
+        _write(path, stored)
+    return stored
+
+
+def _read(path: Path) -> NDArray[np.generic] | None:
+    """Return the stored array, or None when there is none that is whole."""
+    try:
+        data = path.read_bytes()
+        digest, body = data[:DIGEST_BYTES], data[DIGEST_BYTES:]
+        if _digest(body) != digest:
+            return None
+        array: NDArray[np.generic] = np.load(io.BytesIO(body), allow_pickle=False)
+    except (OSError, ValueError, EOFError):
+        return None
+    return array
+
+
+def _write(path: Path, array: NDArray[np.generic]) -> None:
+    """Store an array in one step, so that no reader ever sees half of it."""
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=False)
+    body = buffer.getvalue()
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(_digest(body) + body)
+            Path(name).replace(path)
+        except OSError:
+            Path(name).unlink(missing_ok=True)
+
+
+def _digest(body: bytes) -> bytes:
+    return hashlib.blake2b(body, digest_size=DIGEST_BYTES).digest()

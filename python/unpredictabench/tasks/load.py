@@ -1,0 +1,81 @@
+"""Load a suite: the frozen one, a fresh variant of it, or a user's own."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unpredictabench.errors import InputError, SuiteError, nearest
+from unpredictabench.tasks.entry import entry_from_json
+from unpredictabench.tasks.suite import Suite
+
+if TYPE_CHECKING:
+    import os
+
+SUITES = ("v1",)
+
+
+def load_suite(source: str | os.PathLike[str] = "v1", *, variant: int | None = None) -> Suite:
+    """Load a suite of tasks.
+
+    Parameters
+    ----------
+    source : str or path
+        ``"v1"``, or the path of a JSON or YAML file with tasks of your own (docs/tasks.md).
+    variant : int, optional
+        For ``"v1"``: a seed of at least 0. Parameters, items and wording are drawn anew within
+        the same intent, so that no answer can have been memorised.
+
+    Returns
+    -------
+    Suite
+        Its laws are built when a task is looked at.
+
+    Raises
+    ------
+    SuiteError
+        When there is no such suite or file, or a task in it is wrong.
+
+    Notes
+    -----
+    A file may name Python programs, which are run on this machine: load only files you trust.
+
+    Examples
+    --------
+    >>> task = load_suite("v1")["text-explicit/poisson/spread_out"]
+    >>> task.family, task.spread, task.support
+    ('poisson', 'spread_out', 'discrete')
+    """
+    if variant is not None:
+        if isinstance(variant, bool) or not isinstance(variant, int) or variant < 0:
+            raise InputError("variant", "be a whole number of at least 0", variant)
+        if source not in SUITES:
+            raise InputError("variant", f"be left out unless the suite is {SUITES[0]}", variant)
+        from unpredictabench.tasks.assemble import assemble  # noqa: PLC0415 - loads NumPy
+
+        return assemble(variant=variant)
+    if source in SUITES:
+        return _frozen(str(source))
+    path = Path(source)
+    if not path.is_file():
+        known = (*SUITES, *(f.name for f in path.parent.glob("*") if f.is_file()))
+        raise SuiteError(
+            f"there is no suite and no file {str(source)!r}; the nearest names are "
+            f"{nearest(path.name, known)}"
+        )
+    from unpredictabench.tasks.own import read_suite  # noqa: PLC0415 - loads NumPy and YAML
+
+    return read_suite(path)
+
+
+def frozen_text(name: str) -> str:
+    """Return the text of a frozen suite's file."""
+    path = resources.files("unpredictabench.tasks") / "data" / f"{name}.json"
+    return path.read_text(encoding="utf-8")
+
+
+def _frozen(name: str) -> Suite:
+    data: dict[str, Any] = json.loads(frozen_text(name))
+    return Suite(data["name"], data["version"], map(entry_from_json, data["tasks"]))
