@@ -63,6 +63,14 @@ class ClientError(UnpredictabenchError):
     """A model could not be asked; what was stored before stays."""
 
 
+class FatalClientError(ClientError):
+    """Every further request would fail the same way (key, quota, model, parameter): stop."""
+
+
+class SlotError(ClientError):
+    """One slot failed after all its attempts; the other slots go on."""
+
+
 def shortened(value: object, width: int = 80) -> str:
     """Show a value on one line of at most `width` characters."""
     text = " ".join(repr(value).split())
