@@ -11,7 +11,7 @@
 //! (doi:10.2307/2986199); Viehmann 2021 (arXiv:2102.08037); Hodges 1958
 //! (doi:10.1007/BF02589501).
 
-use crate::scaled::{Factorials, Product, Scaled};
+use crate::extended::{Factorials, Product, Scaled};
 
 /// Which deviations count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -78,7 +78,7 @@ impl Truth {
 
     /// The largest end of a block of equal draws at or below `j`.
     #[must_use]
-    #[allow(clippy::cast_possible_wrap, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub fn block_at_most(&self, j: i64) -> i64 {
         let at = j as usize;
         if !self.is_tied || at == 0 || at >= self.sorted.len() {
@@ -93,7 +93,7 @@ impl Truth {
 
     /// The smallest end of a block of equal draws at or above `j`.
     #[must_use]
-    #[allow(clippy::cast_possible_wrap, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub fn block_at_least(&self, j: i64) -> i64 {
         let at = j as usize;
         if !self.is_tied || at == 0 || at >= self.sorted.len() {

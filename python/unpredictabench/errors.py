@@ -55,6 +55,10 @@ class SuiteError(UnpredictabenchError, ValueError):
     """A suite file or a task in it is wrong; the message names file, task and field."""
 
 
+class StudyError(UnpredictabenchError, ValueError):
+    """A file of models is wrong; the message names file, model and field."""
+
+
 class StoreError(UnpredictabenchError):
     """A run folder cannot be read or written; nothing already stored is lost."""
 

@@ -351,6 +351,8 @@ class Settings:
         "direct", "few-shot" or "cot".
     sampling : {"independent", "batch"}
         One answer a request, or several in one reply.
+    n_asked : int
+        Answers asked for in one reply; 1 unless `sampling` is "batch".
     base_url : str or None
         Endpoint, without credentials.
     parameters : mapping
@@ -364,6 +366,7 @@ class Settings:
     suite_hash: str
     prompt_style: str = "direct"
     sampling: Literal["independent", "batch"] = "independent"
+    n_asked: int = 1
     base_url: str | None = None
     parameters: Mapping[str, object] = field(default_factory=dict)
     stop: str = "never"

@@ -1,0 +1,127 @@
+"""Say how far a run is: a bar on a terminal, a plain line every few seconds elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from unpredictabench.generate import Progress
+
+LINE_EVERY_S = 5.0
+BAR_EVERY_S = 0.1
+
+
+@contextlib.contextmanager
+def reporter(title: str) -> Iterator[Callable[[Progress], None]]:
+    """Give a function that shows progress on standard error.
+
+    Parameters
+    ----------
+    title : str
+        What is under way, a few words.
+
+    Yields
+    ------
+    callable
+        Takes each `Progress`; shows a few of them and always the last.
+    """
+    showing = _bar if sys.stderr.isatty() else _lines
+    with showing(title) as show:
+        yield show
+
+
+def described(progress: Progress, elapsed_s: float) -> str:
+    """Put progress into words: count, rate, time left, failures and cost.
+
+    Parameters
+    ----------
+    progress : Progress
+        How far a session is.
+    elapsed_s : float
+        Seconds since it began.
+
+    Returns
+    -------
+    str
+        One line.
+    """
+    n_settled = progress.n_done + progress.n_failed
+    share = progress.n_done / progress.n_total if progress.n_total else 1.0
+    words = [f"{progress.n_done:,} of {progress.n_total:,} answers ({share:.0%})"]
+    rate = (n_settled - progress.n_before) / elapsed_s if elapsed_s > 0 else 0.0
+    if rate > 0:
+        left_s = (progress.n_total - n_settled) / rate
+        words += [f"{rate:.3g}/s", f"{duration(left_s)} left"]
+    if progress.n_failed:
+        words.append(f"{progress.n_failed:,} failed")
+    if progress.usage.cost:
+        words.append(f"cost {progress.usage.cost:.4g}")
+    return ", ".join(words)
+
+
+def duration(seconds: float) -> str:
+    """Write a duration in its two largest units.
+
+    Examples
+    --------
+    >>> duration(5), duration(83), duration(7500)
+    ('5 s', '1 min 23 s', '2 h 5 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+@contextlib.contextmanager
+def _lines(title: str) -> Iterator[Callable[[Progress], None]]:
+    with _sparing(LINE_EVERY_S, lambda text, _: click.echo(f"{title}: {text}", err=True)) as show:
+        yield show
+
+
+@contextlib.contextmanager
+def _bar(title: str) -> Iterator[Callable[[Progress], None]]:
+    from rich.console import Console  # noqa: PLC0415 - slow to import, not needed for --help
+    from rich.progress import BarColumn, TextColumn  # noqa: PLC0415 - as above
+    from rich.progress import Progress as Bar  # noqa: PLC0415 - as above
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[words]}"))
+    with Bar(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(title, total=None, words="")
+
+        def update(text: str, progress: Progress) -> None:
+            bar.update(task, completed=progress.n_done, total=progress.n_total, words=text)
+
+        with _sparing(BAR_EVERY_S, update) as show:
+            yield show
+
+
+@contextlib.contextmanager
+def _sparing(
+    every_s: float, show: Callable[[str, Progress], None]
+) -> Iterator[Callable[[Progress], None]]:
+    """Show progress at most every so many seconds, and the last in any case."""
+    began = shown = time.monotonic()
+    last: Progress | None = None
+
+    def take(progress: Progress) -> None:
+        nonlocal shown, last
+        last, now = progress, time.monotonic()
+        if now - shown >= every_s:
+            shown = now
+            show(described(progress, now - began), progress)
+
+    try:
+        yield take
+    finally:
+        if last is not None:
+            show(described(last, time.monotonic() - began), last)

@@ -1,0 +1,57 @@
+"""What a run came to, in a few lines: answers, model as served, usage, doubts."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from unpredictabench.store import Run
+
+
+def summary(run: Run) -> Iterator[str]:
+    """Tell how the last session of a run ended.
+
+    Parameters
+    ----------
+    run : Run
+        The run.
+
+    Yields
+    ------
+    str
+        A line.
+    """
+    n_slots = run.n_stored + run.n_missing
+    yield f"{run.path}: {run.n_stored:,} of {n_slots:,} answers stored, {run.stop_reason}"
+    for served in run.ending.get("served", ()):
+        if served["first_at"]:
+            yield _served(served)
+    if "usage" in run.ending:
+        yield _used(run.ending["usage"])
+    for kind, count in run.failures.items():
+        yield f"  {count:,} slots got no answer: {kind}"
+    for mark in run.marks:
+        yield f"  Suspicious: {mark}"
+    if run.stop_reason != "complete":
+        yield "  Repeat the command to ask what is missing; nothing stored is asked again."
+
+
+def _served(served: Mapping[str, Any]) -> str:
+    name, fingerprint = served["model"] or "unnamed", served["fingerprint"]
+    first, last = (_date(served[key]) for key in ("first_at", "last_at"))
+    shown = f"{name} ({fingerprint})" if fingerprint else name
+    return f"  Served as {shown}: {served['n_answers']:,} answers, {first} to {last}"
+
+
+def _used(usage: Mapping[str, Any]) -> str:
+    tokens = f"{usage['prompt_tokens']:,} + {usage['completion_tokens']:,} tokens"
+    guessed = f" ({usage['n_estimated']:,} answers estimated)" if usage["n_estimated"] else ""
+    cost = f", cost {usage['cost']:.4g}" if usage["cost"] else ""
+    return f"  Used so far: {usage['n_requests']:,} requests, {tokens}{guessed}{cost}"
+
+
+def _date(moment: float) -> str:
+    return f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M} UTC"

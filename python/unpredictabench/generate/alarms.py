@@ -1,0 +1,100 @@
+"""What makes a run suspicious: answers that repeat as from a cache, a model that changed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from unpredictabench.records import Completion
+
+LONG_ANSWER = 40
+"""Characters above which two equal answers are no likely coincidence."""
+MOST_COPIES = 10
+MOST_SHARE = 0.8  # of a task's answers; a fair coin with long labels stays below
+
+
+def marks(completions: Sequence[Completion]) -> tuple[str, ...]:
+    """Return one sentence for each suspicion a run gives rise to.
+
+    Parameters
+    ----------
+    completions : sequence of Completion
+        All answers of a run.
+
+    Returns
+    -------
+    tuple of str
+        Empty for a run above suspicion.
+    """
+    found = (repeated_replies(completions), copied_answers(completions), drift(completions))
+    return tuple(sentence for sentence in found if sentence is not None)
+
+
+def repeated_replies(completions: Iterable[Completion]) -> str | None:
+    """Find slots whose text and response id are those of another slot: a cache answered."""
+    replies = Counter((c.response_id, c.text) for c in completions if c.response_id is not None)
+    n_repeated = sum(count - 1 for count in replies.values())
+    if not n_repeated:
+        return None
+    return f"{n_repeated} answers repeat the text and the response id of another: a cache answered"
+
+
+def copied_answers(completions: Iterable[Completion]) -> str | None:
+    """Find tasks of which nearly all answers are one long text: a cache or a constant seed."""
+    answers: dict[str, Counter[str]] = {}
+    for completion in completions:
+        if completion.text is not None:
+            answers.setdefault(completion.task, Counter())[completion.text] += 1
+    tasks = [task for task, texts in answers.items() if _is_copied(texts)]
+    if not tasks:
+        return None
+    return (
+        f"{len(tasks)} tasks got one long answer again and again, first {tasks[0]!r}: "
+        "look for a cache or a constant seed"
+    )
+
+
+def drift(completions: Iterable[Completion]) -> str | None:
+    """Compare what the server called itself in the first and the second half by time."""
+    by_time = sorted(completions, key=lambda completion: completion.created_at)
+    middle = len(by_time) // 2
+    first, second = _names(by_time[:middle]), _names(by_time[middle:])
+    if first == second or not first or not second:
+        return None
+    return (
+        "the model changed during the run: first half "
+        f"{', '.join(sorted(first))}; second half {', '.join(sorted(second))}"
+    )
+
+
+def served(completions: Iterable[Completion]) -> list[dict[str, object]]:
+    """List what the server called itself, for how many answers, and when first and last."""
+    times: dict[tuple[str | None, str | None], list[float]] = {}
+    for completion in completions:
+        name = (completion.model, completion.fingerprint)
+        times.setdefault(name, []).append(completion.created_at)
+    return [
+        {
+            "model": model,
+            "fingerprint": fingerprint,
+            "n_answers": len(moments),
+            "first_at": min(moments),
+            "last_at": max(moments),
+        }
+        for (model, fingerprint), moments in times.items()
+    ]
+
+
+def _is_copied(texts: Counter[str]) -> bool:
+    ((text, count),) = texts.most_common(1)
+    return len(text) > LONG_ANSWER and count >= max(MOST_COPIES, MOST_SHARE * texts.total())
+
+
+def _names(completions: Iterable[Completion]) -> set[str]:
+    pairs = {(c.model, c.fingerprint) for c in completions} - {(None, None)}
+    return {
+        f"{model or 'unnamed'} ({fingerprint or 'no fingerprint'})" for model, fingerprint in pairs
+    }
