@@ -53,6 +53,21 @@ impl<'a> Ragged<'a> {
         self.len() == 0
     }
 
+    /// View other values cut at the same offsets.
+    ///
+    /// # Errors
+    /// When `values` has not the length of the values here.
+    pub fn beside<'b>(&self, name: &str, values: &'b [f64]) -> Result<Ragged<'b>>
+    where
+        'a: 'b,
+    {
+        if values.len() != self.values.len() {
+            let rule = format!("have {} entries", self.values.len());
+            return Err(Error::argument(name, &rule, values.len()));
+        }
+        Ok(Ragged { values, offsets: self.offsets })
+    }
+
     /// The observations of a row.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked in `new`

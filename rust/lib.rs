@@ -5,6 +5,7 @@
 //! [`batch`] runs rows in parallel, [`rng`] names every random draw.
 
 pub mod batch;
+pub mod crossing;
 pub mod distances;
 pub mod energy;
 pub mod error;
@@ -12,12 +13,16 @@ pub mod extended;
 pub mod jensenshannon;
 pub mod kde;
 pub mod ks;
+pub mod multinomial;
+pub mod onesample;
 pub mod order;
 pub mod permutation;
+pub mod pmf;
 pub mod resampling;
 pub mod rng;
 pub mod scale;
 pub mod smirnov;
+pub mod subsets;
 pub mod truth;
 pub mod w1_null;
 pub mod wasserstein;

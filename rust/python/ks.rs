@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::ks::{self, Method, Outcome, Scratch};
 use crate::smirnov::Side;
 
-fn side(alternative: &str) -> Result<Side> {
+pub(super) fn side(alternative: &str) -> Result<Side> {
     match alternative {
         "two-sided" => Ok(Side::Both),
         "greater" => Ok(Side::Upper),

@@ -13,6 +13,8 @@ use crate::truth::{Truth, Truths};
 
 mod distances;
 mod ks;
+mod onesample;
+mod subsets;
 
 impl From<Error> for PyErr {
     fn from(error: Error) -> Self {
@@ -129,6 +131,13 @@ mod _native {
     use super::first_invalid;
     #[pymodule_export]
     use super::ks::{ks_2samp, ks_2samp_one};
+    #[pymodule_export]
+    use super::onesample::{
+        ks_1samp_continuous, ks_1samp_critical, ks_1samp_statistic, ks_1samp_stepped,
+        ks_2samp_critical,
+    };
+    #[pymodule_export]
+    use super::subsets::{subset_shares_law, subset_shares_truth};
     use pyo3::prelude::*;
 
     #[pymodule_init]
