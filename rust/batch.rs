@@ -4,19 +4,22 @@
 //! nothing. The pool belongs to one process: a forked child makes its own, because the threads of
 //! its parent did not come along.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::{Error, Result};
 
-/// How long the rows between two looks at `interrupt` should take.
-const CHUNK_TARGET: Duration = Duration::from_millis(100);
-/// Rows handed to a thread at a time, at the least: below that the hand-over costs more than it
-/// gains for kernels of a microsecond.
-const MIN_ROWS_A_TASK: usize = 16;
+/// How often the calling thread looks at `interrupt`.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// Tasks a thread gets, so that uneven rows do not leave the others idle.
+const TASKS_A_THREAD: usize = 16;
+/// Rows that share buffers, at the most.
+const MOST_ROWS_A_TASK: usize = 4096;
 
 /// Rows of any length in one buffer (Arrow's list layout).
 #[derive(Debug, Clone, Copy)]
@@ -114,9 +117,10 @@ fn pool(n_threads: usize) -> Result<Arc<ThreadPool>> {
 
 /// Compute one result a row, in order, on `workers` threads.
 ///
-/// `scratch` makes the buffers of one task, which its rows share. `interrupt` is asked about every
-/// tenth of a second on the calling thread; when it answers true the call ends with
-/// [`Error::Interrupted`].
+/// `scratch` makes the buffers of one task, which its rows share. `interrupt` is asked on the
+/// calling thread, a few times a second while the workers work; when it answers true the call ends
+/// after the rows at hand with [`Error::Interrupted`]. A single row is computed where it is asked
+/// for.
 ///
 /// # Errors
 /// The first error in row order, or [`Error::Interrupted`].
@@ -131,46 +135,42 @@ where
     T: Send,
     S: Send,
 {
-    let n_threads = resolve_workers(workers).min(out.len().div_ceil(MIN_ROWS_A_TASK)).max(1);
-    let shared = if n_threads > 1 { Some(pool(resolve_workers(workers))?) } else { None };
-    let run = |first: usize, part: &mut [T]| -> Result<()> {
+    if let [only] = out {
+        *only = row(0, &mut scratch())?;
+        return Ok(());
+    }
+    let n_threads = resolve_workers(workers);
+    let task = (out.len() / (n_threads * TASKS_A_THREAD)).clamp(1, MOST_ROWS_A_TASK);
+    let stop = AtomicBool::new(false);
+    let run = |(k, rows): (usize, &mut [T])| -> Result<()> {
         let mut buffers = scratch();
-        for (i, slot) in part.iter_mut().enumerate() {
-            *slot = row(first + i, &mut buffers)?;
+        for (i, slot) in rows.iter_mut().enumerate() {
+            if stop.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
+            }
+            *slot = row(k * task + i, &mut buffers)?;
         }
         Ok(())
     };
-    let (mut done, mut chunk) = (0, MIN_ROWS_A_TASK * n_threads);
-    while done < out.len() {
-        let end = out.len().min(done + chunk);
-        let started = Instant::now();
-        let part = &mut out[done..end];
-        if let Some(pool) = &shared {
-            let per_task = part.len().div_ceil(n_threads * 8).max(MIN_ROWS_A_TASK);
-            let tasks = || -> Vec<Result<()>> {
-                part.par_chunks_mut(per_task)
-                    .enumerate()
-                    .map(|(k, rows)| run(done + k * per_task, rows))
-                    .collect()
-            };
-            pool.install(tasks).into_iter().collect::<Result<()>>()?;
-        } else {
-            run(done, part)?;
+    let mut work = || out.par_chunks_mut(task).enumerate().map(run).collect::<Vec<Result<()>>>();
+    let (sender, receiver) = mpsc::channel();
+    pool(n_threads)?.in_place_scope(|scope| {
+        scope.spawn(move |_| {
+            // The receiver waits for this message for as long as it lives.
+            let _ = sender.send(work());
+        });
+        loop {
+            match receiver.recv_timeout(PATIENCE) {
+                Ok(done) => return done.into_iter().collect(),
+                Err(RecvTimeoutError::Timeout) => {
+                    if interrupt() {
+                        stop.store(true, Ordering::Relaxed);
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => return Err(Error::Interrupted),
+            }
         }
-        if interrupt() {
-            return Err(Error::Interrupted);
-        }
-        chunk = next_chunk(end - done, started.elapsed());
-        done = end;
-    }
-    Ok(())
-}
-
-/// The number of rows that should take [`CHUNK_TARGET`], at most 8 times the last one.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clamped to a small range
-fn next_chunk(rows: usize, took: Duration) -> usize {
-    let wanted = CHUNK_TARGET.as_secs_f64() / took.as_secs_f64().max(1e-9) * rows as f64;
-    (wanted.min(rows as f64 * 8.0) as usize).max(1)
+    })
 }
 
 #[cfg(test)]
@@ -190,8 +190,23 @@ mod tests {
     #[test]
     fn an_interrupt_ends_the_call() {
         let mut out = vec![0usize; 10_000];
-        let result = map_rows(&mut out, Some(1), &mut || true, || (), |i, ()| Ok(i));
+        let slow = |i, (): &mut ()| {
+            std::thread::sleep(Duration::from_millis(1));
+            Ok(i)
+        };
+        let result = map_rows(&mut out, Some(1), &mut || true, || (), slow);
         assert_eq!(result, Err(Error::Interrupted));
+    }
+
+    #[test]
+    fn the_first_error_in_row_order_is_given() {
+        let mut out = vec![0usize; 1000];
+        let odd = |i: usize, (): &mut ()| match i {
+            400.. => Err(Error::argument("x", "be small", i)),
+            _ => Ok(i),
+        };
+        let result = map_rows(&mut out, Some(2), &mut || false, || (), odd);
+        assert_eq!(result, Err(Error::argument("x", "be small", 400)));
     }
 
     #[test]

@@ -96,14 +96,15 @@ impl<'a> Distance<'a> {
     }
 
     /// One bootstrap replicate of the distance of row `streams.row`: the sample resampled, and
-    /// with `both` the truth too. `make_truth` makes the row's truth unless it is shared.
+    /// with `both` the truth too. `make_truth` makes the row's truth unless it is shared. NaN
+    /// where one of the two is empty.
     ///
     /// # Errors
     /// When a truth cannot be prepared.
     pub fn replicate(
         &self,
         x: &[f64],
-        make_truth: &dyn Fn() -> Result<Truth>,
+        make_truth: &dyn Fn() -> Result<Option<Truth>>,
         both: bool,
         (streams, replicate): (RowStreams, usize),
         scratch: &mut Scratch,
@@ -112,10 +113,17 @@ impl<'a> Distance<'a> {
             sort_into(x, &mut scratch.sorted);
             (scratch.row, scratch.prepared) = (Some(streams.row), None);
         }
-        let truth = match self.shared {
-            Some(shared) => Cow::Borrowed(shared),
-            None => Cow::Owned(scratch.prepared.take().map_or_else(make_truth, Ok)?),
+        let truth = match (self.shared, scratch.prepared.take()) {
+            (Some(shared), _) => Cow::Borrowed(shared),
+            (None, Some(own)) => Cow::Owned(own),
+            (None, None) => match make_truth()? {
+                Some(made) => Cow::Owned(made),
+                None => return Ok(f64::NAN),
+            },
         };
+        if x.is_empty() {
+            return Ok(f64::NAN);
+        }
         let mut stream = streams.replicate(replicate);
         let mut resample = std::mem::take(&mut scratch.resample);
         let drawn = resample.with_replacement(&scratch.sorted, &mut stream);

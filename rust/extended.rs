@@ -144,12 +144,13 @@ impl Product {
     }
 }
 
-/// Every how many factorials one is stored; the rest are products of at most this many factors.
-const STRIDE: usize = 16;
+/// Factorials stored at the most; between two of them the rest is a product of a few factors.
+const STORED: usize = 1 << 16;
 
 /// Factorials up to some number, exact to a few ulp.
 #[derive(Debug, Clone)]
 pub struct Factorials {
+    stride: usize,
     every: Arc<Vec<Scaled>>,
 }
 
@@ -159,37 +160,42 @@ impl Factorials {
     /// The table of this process, grown to hold `top!`.
     #[must_use]
     pub fn up_to(top: usize) -> Self {
-        let fits = |table: &Self| table.every.len() > top / STRIDE;
+        let fits = |table: &Self| table.every.len() > top / table.stride;
         let read = FACTORIALS.read().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(table) = read.as_ref().filter(|t| fits(t)) {
             return table.clone();
         }
         drop(read);
-        let made = Self::build(top.max(1 << 14));
+        let made = Self::build(top.max(STORED));
         let mut slot = FACTORIALS.write().unwrap_or_else(std::sync::PoisonError::into_inner);
         *slot = Some(made.clone());
         made
     }
 
     fn build(top: usize) -> Self {
-        let mut every = Vec::with_capacity(top / STRIDE + 1);
+        let stride = (top / STORED).next_power_of_two();
+        let mut every = Vec::with_capacity(top / stride + 1);
         let mut product = Product::one();
         every.push(product.value());
-        for i in 1..=(top / STRIDE * STRIDE) {
+        for i in 1..=(top / stride * stride) {
             product.times(i as f64);
-            if i % STRIDE == 0 {
+            if i % stride == 0 {
                 every.push(product.value());
             }
         }
-        Self { every: Arc::new(every) }
+        Self { stride, every: Arc::new(every) }
     }
 
     /// `n!`.
     #[must_use]
     pub fn of(&self, n: usize) -> Scaled {
-        let start = n / STRIDE;
-        let rest: f64 = (start * STRIDE + 1..=n).map(|i| i as f64).product();
-        self.every[start].times(Scaled::new(rest, 0))
+        if self.stride == 1 {
+            return self.every[n];
+        }
+        let start = n / self.stride;
+        let rest = (start * self.stride + 1..=n)
+            .fold(Scaled::ONE, |product, i| product.times(Scaled::new(i as f64, 0)));
+        self.every[start].times(rest)
     }
 
     /// The binomial coefficient "n choose k"; zero outside of `0..=n`.

@@ -5,8 +5,10 @@
 //! the ties that comparing floats loses.
 
 use crate::error::{Error, Result};
-use crate::order::{Rank, rank_into, sort_into};
-use crate::smirnov::{self, Blocks, Side, Tail};
+use crate::memory::Recent;
+use crate::order::{Rank, sort_into};
+use crate::pooled::Pooled;
+use crate::smirnov::{self, Side, Tail};
 use crate::truth::Truth;
 
 /// How to compute the tail probability.
@@ -49,183 +51,140 @@ impl Outcome {
 /// Buffers that the rows of one task share.
 #[derive(Debug, Default)]
 pub struct Scratch {
+    codes: Vec<u32>,
+    keys: Vec<u64>,
     sorted: Vec<f64>,
     ranks: Vec<Rank>,
+    recent: Recent,
 }
 
-/// The largest deviation to one side and where it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Deviation {
-    /// `max (i m - j n)` or its mirror image.
-    pub h: i64,
-    /// Place in the sorted sample.
-    pub index: usize,
+impl Scratch {
+    /// The ranks of a sample in ascending order; whether some of its observations are equal.
+    pub fn rank(&mut self, sample: &[f64], truth: &Truth) -> (&[Rank], bool) {
+        self.ranks.clear();
+        let Some(levels) = truth.indexed() else {
+            sort_into(sample, &mut self.sorted);
+            self.ranks.extend(self.sorted.iter().map(|&x| truth.ranks(x)));
+            return (&self.ranks, self.sorted.windows(2).any(|w| w[0] == w[1]));
+        };
+        levels.codes_into(sample, &mut self.codes);
+        self.keys.clear();
+        self.keys.extend((0u64..).zip(&self.codes).map(|(i, &code)| u64::from(code) << 32 | i));
+        self.keys.sort_unstable();
+        self.ranks.extend(self.keys.iter().map(|key| levels.rank(code_of(*key))));
+        let mut groups = self.keys.chunk_by(|a, b| code_of(*a) == code_of(*b));
+        (&self.ranks, groups.any(|group| has_equal(group, sample, &mut self.sorted)))
+    }
 }
 
-/// The largest deviation of the sample's cdf above the truth's: attained at an observation.
+#[allow(clippy::cast_possible_truncation)] // the upper half
+fn code_of(key: u64) -> u32 {
+    (key >> 32) as u32
+}
+
+/// Whether two observations with the same code are equal.
+#[allow(clippy::cast_possible_truncation)] // the lower half
+fn has_equal(group: &[u64], sample: &[f64], values: &mut Vec<f64>) -> bool {
+    let value = |key: &u64| sample[*key as u32 as usize];
+    match group {
+        [_] => false,
+        _ if group[0] >> 32 & 1 == 1 => true,
+        [a, b] => value(a) == value(b),
+        _ => {
+            values.clear();
+            values.extend(group.iter().map(value));
+            values.sort_unstable_by(f64::total_cmp);
+            values.windows(2).any(|w| w[0] == w[1])
+        }
+    }
+}
+
+/// The largest deviation of a sample's cdf above the truth's, `max (i m - j n)`, and the draws at
+/// most at the observation that attains it. `n_invalid` observations stand before all others.
 #[must_use]
-pub fn above(ranks: &[Rank], n: i64, m: i64, n_invalid: i64) -> Deviation {
-    let mut best = Deviation { h: i64::MIN, index: 0 };
-    let mut i = n_invalid;
-    for (index, rank) in ranks.iter().enumerate() {
-        i += 1;
-        let h = i * m - i64::from(rank.upper) * n;
-        if h > best.h {
-            best = Deviation { h, index };
+pub fn above(ranks: &[Rank], n: i64, m: i64, n_invalid: i64) -> (i64, usize) {
+    let mut best = (i64::MIN, 0);
+    let mut i = n_invalid * m;
+    for rank in ranks {
+        i += m;
+        let h = i - i64::from(rank.upper) * n;
+        if h > best.0 {
+            best = (h, rank.upper as usize);
         }
     }
     best
 }
 
-/// The largest deviation of the sample's cdf below the truth's: attained just before an
-/// observation, at the draw below it.
+/// The largest deviation of a sample's cdf below the truth's, `max (j n - i m)`, and the draws
+/// below the observation before which it is attained; 0 draws when it is nowhere positive.
 #[must_use]
-pub fn below(ranks: &[Rank], n: i64, m: i64) -> Deviation {
-    let mut best = Deviation { h: i64::MIN, index: 0 };
+pub fn below(ranks: &[Rank], n: i64, m: i64) -> (i64, usize) {
+    let mut best = (i64::MIN, 0);
     let mut i = 0;
-    for (index, rank) in ranks.iter().enumerate() {
-        let h = i64::from(rank.lower) * n - i * m;
-        if h > best.h {
-            best = Deviation { h, index };
+    for rank in ranks {
+        let h = i64::from(rank.lower) * n - i;
+        if h > best.0 && rank.lower > 0 {
+            best = (h, rank.lower as usize);
         }
-        i += 1;
+        i += m;
     }
     best
 }
 
-/// The statistic before its tail: the integer, where, the sign, and the side on which the invalid
-/// answers stand.
+/// The statistic before its tail.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Statistic {
     /// `max |i m - j n|`.
     pub h: i64,
-    /// Where it is attained.
+    /// The first value at which it is attained.
     pub location: f64,
-    /// Which cdf is the higher one there.
+    /// 1 where the sample's cdf is the higher one there, else -1.
     pub sign: i8,
 }
 
-/// The statistic of a sorted sample with its ranks; `n_invalid` further answers count against it
-/// at whichever end gives the larger value.
+/// The statistic of a sample with its ranks in ascending order; `n_invalid` further answers count
+/// against it, as one block at whichever end gives the larger value.
 #[must_use]
 pub fn statistic(
-    sorted: &[f64],
+    sample: &[f64],
     ranks: &[Rank],
-    truth: &Truth,
+    draws: &[f64],
     n_invalid: i64,
     side: Side,
 ) -> Statistic {
-    let draws = truth.sorted();
-    let (m, n) = (draws.len() as i64, sorted.len() as i64 + n_invalid);
-    let up = above(ranks, n, m, n_invalid);
+    let (m, n) = (draws.len() as i64, sample.len() as i64 + n_invalid);
     let jump = n_invalid * m;
     let mut plus = Statistic { h: jump, location: f64::NEG_INFINITY, sign: 1 };
-    if !ranks.is_empty() && (up.h > jump || n_invalid == 0) {
-        plus = Statistic { h: up.h, location: sorted[up.index], sign: 1 };
+    if side != Side::Lower {
+        let (h, upper) = above(ranks, n, m, n_invalid);
+        if h > jump || n_invalid == 0 {
+            let before = draws.get(upper).copied().unwrap_or(f64::NAN);
+            let location = sample.iter().filter(|&&x| !(x >= before));
+            let location = location.fold(f64::NEG_INFINITY, |a, &b| a.max(b));
+            plus = Statistic { h, location, sign: 1 };
+        }
     }
-    if side == Side::Upper {
-        return plus;
-    }
-    let down = below(ranks, n, m);
     let mut minus = Statistic { h: jump, location: f64::INFINITY, sign: -1 };
-    let is_block = !ranks.is_empty() && ranks[down.index].lower > 0;
-    if is_block && down.h >= jump {
-        let at = draws[ranks[down.index].lower as usize - 1];
-        minus = Statistic { h: down.h, location: at, sign: -1 };
-    } else if n_invalid == 0 {
-        minus.location = sorted[sorted.len() - 1].max(draws[draws.len() - 1]);
-    } else {
-        minus.location = draws[draws.len() - 1].max(sorted.last().copied().unwrap_or(f64::MIN));
-    }
-    if side == Side::Lower || minus.h > plus.h { minus } else { plus }
-}
-
-/// A group of equal observations in the pooled sample: it starts and ends a block.
-#[derive(Debug, Clone, Copy)]
-struct Group {
-    start: i64,
-    end: i64,
-    /// Observations up to and with it.
-    observed: i64,
-}
-
-/// The blocks of a sample pooled with a truth.
-#[derive(Debug)]
-struct Pooled<'a> {
-    truth: &'a Truth,
-    groups: Vec<Group>,
-    /// Places up to which the two questions have walked.
-    at_most: usize,
-    at_least: usize,
-}
-
-impl<'a> Pooled<'a> {
-    fn new(
-        sorted: &[f64],
-        ranks: &[Rank],
-        truth: &'a Truth,
-        n_invalid: i64,
-        is_first: bool,
-    ) -> Self {
-        let m = truth.len() as i64;
-        let mut groups = Vec::with_capacity(sorted.len() + 1);
-        let mut observed = 0;
-        let invalid = |groups: &mut Vec<Group>, observed: &mut i64, lower: i64| {
-            if n_invalid > 0 {
-                let start = *observed + lower;
-                *observed += n_invalid;
-                groups.push(Group { start, end: start + n_invalid, observed: *observed });
-            }
-        };
-        if is_first {
-            invalid(&mut groups, &mut observed, 0);
-        }
-        let mut i = 0;
-        while i < sorted.len() {
-            let same = sorted[i..].iter().take_while(|&&x| x == sorted[i]).count();
-            let start = observed + i64::from(ranks[i].lower);
-            observed += same as i64;
-            groups.push(Group { start, end: observed + i64::from(ranks[i].upper), observed });
-            i += same;
-        }
-        if !is_first {
-            invalid(&mut groups, &mut observed, m);
-        }
-        Self { truth, groups, at_most: 0, at_least: 0 }
-    }
-
-    fn step(&self, mut place: usize, k: i64) -> (usize, i64) {
-        while self.groups.get(place).is_some_and(|group| group.end <= k) {
-            place += 1;
-        }
-        (place, if place == 0 { 0 } else { self.groups[place - 1].observed })
-    }
-}
-
-impl Blocks for Pooled<'_> {
-    fn at_most(&mut self, k: i64) -> i64 {
-        let (place, observed) = self.step(self.at_most, k);
-        self.at_most = place;
-        match self.groups.get(place) {
-            Some(group) if group.start <= k => group.start,
-            _ => observed + self.truth.block_at_most(k - observed),
+    if side != Side::Upper {
+        let (h, lower) = below(ranks, n, m);
+        if h >= jump {
+            minus = Statistic { h, location: draws[lower - 1], sign: -1 };
+        } else {
+            // Nowhere below, or most so between the last value and the invalid answers.
+            minus.location = sample.iter().copied().fold(draws[draws.len() - 1], f64::max);
         }
     }
-
-    fn at_least(&mut self, k: i64) -> i64 {
-        let (place, observed) = self.step(self.at_least, k);
-        self.at_least = place;
-        match self.groups.get(place) {
-            Some(group) if group.start < k => group.end,
-            _ => observed + self.truth.block_at_least(k - observed),
-        }
+    match side {
+        Side::Both if minus.h > plus.h => minus,
+        Side::Both | Side::Upper => plus,
+        Side::Lower => minus,
     }
 }
 
 /// Test one sample against a truth.
 ///
 /// # Errors
-/// When there is nothing to test or the sizes are too large for 64-bit counts.
+/// When the sizes are too large for 64-bit counts.
 pub fn test(
     sample: &[f64],
     truth: &Truth,
@@ -241,35 +200,25 @@ pub fn test(
     if n == 0 {
         return Ok(Outcome::UNDEFINED);
     }
-    let Scratch { sorted, ranks } = scratch;
-    sort_into(sample, sorted);
-    rank_into(sorted, truth, ranks);
-    let found = statistic(sorted, ranks, truth, n_invalid, side);
-    let exact = match method {
+    let (ranks, is_tied) = scratch.rank(sample, truth);
+    let found = statistic(sample, ranks, truth.sorted(), n_invalid, side);
+    let is_exact = match method {
         Method::Auto => smirnov::is_feasible(n, m, found.h, side),
         Method::Exact => true,
         Method::Asymptotic => false,
     };
-    let tail = if exact {
-        let tied = truth.is_tied()
-            || n_invalid > 1
-            || ranks.iter().any(|r| r.lower < r.upper)
-            || sorted.windows(2).any(|w| w[0] == w[1]);
-        if tied {
-            let first = found.sign > 0;
-            smirnov::tail(
-                n,
-                m,
-                found.h,
-                side,
-                &mut Pooled::new(sorted, ranks, truth, n_invalid, first),
-            )
-        } else {
-            smirnov::tail_untied(n, m, found.h, side)
-        }
-    } else {
+    let is_tied =
+        is_tied || n_invalid > 1 || truth.is_tied() || ranks.iter().any(|r| r.lower < r.upper);
+    let tail = if !is_exact {
         smirnov::tail_asymptotic(n, m, found.h, side)
+    } else if is_tied {
+        sort_into(sample, &mut scratch.sorted);
+        let (sorted, ranks) = (&scratch.sorted, &scratch.ranks);
+        let mut blocks = Pooled::new(sorted, ranks, truth, n_invalid, found.sign > 0);
+        smirnov::tail(n, m, found.h, side, &mut blocks)
+    } else {
+        scratch.recent.tail(n, m, found.h, side)
     };
     let statistic = found.h as f64 / (n as f64 * m as f64);
-    Ok(Outcome { statistic, location: found.location, sign: found.sign, tail, is_exact: exact })
+    Ok(Outcome { statistic, location: found.location, sign: found.sign, tail, is_exact })
 }

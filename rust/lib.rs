@@ -4,20 +4,31 @@
 //! `python` behind the feature of that name. The map: [`truth`] prepares what many samples share,
 //! [`batch`] runs rows in parallel, [`rng`] names every random draw.
 
+pub mod anderson;
+pub mod band;
 pub mod batch;
+pub mod cramer;
 pub mod crossing;
 pub mod distances;
+pub mod edf;
 pub mod energy;
 pub mod error;
 pub mod extended;
 pub mod jensenshannon;
 pub mod kde;
 pub mod ks;
+pub mod ks_bootstrap;
+pub mod kuiper;
+pub mod labelings;
+pub mod lattice;
+pub mod memory;
+pub mod midranks;
 pub mod multinomial;
 pub mod onesample;
 pub mod order;
 pub mod permutation;
 pub mod pmf;
+pub mod pooled;
 pub mod resampling;
 pub mod rng;
 pub mod scale;

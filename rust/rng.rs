@@ -58,25 +58,37 @@ impl Stream {
     /// In debug builds when `bound` is 0.
     #[inline]
     pub fn below(&mut self, bound: u32) -> u32 {
+        let bits = self.next_u64() >> 32;
+        self.reduce(bits, bound)
+    }
+
+    /// Two uniform integers in `0..bound` from one step of the stream.
+    #[inline]
+    pub fn two_below(&mut self, bound: u32) -> [u32; 2] {
+        let bits = self.next_u64();
+        [self.reduce(bits >> 32, bound), self.reduce(bits & 0xffff_ffff, bound)]
+    }
+
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // halves of 64 bits
+    fn reduce(&mut self, bits: u64, bound: u32) -> u32 {
         debug_assert!(bound > 0);
-        let bound = u64::from(bound);
-        let mut product = (self.next_u64() >> 32) * bound;
-        #[allow(clippy::cast_possible_truncation)] // the low half is wanted
-        let mut low = product as u32;
-        if u64::from(low) < bound {
-            let threshold = (1u64 << 32) % bound;
-            while u64::from(low) < threshold {
-                product = (self.next_u64() >> 32) * bound;
-                #[allow(clippy::cast_possible_truncation)]
-                {
-                    low = product as u32;
-                }
-            }
+        let product = bits * u64::from(bound);
+        if (product as u32) < bound {
+            return self.reduce_again(product, bound);
         }
-        #[allow(clippy::cast_possible_truncation)] // product < 2^32 * bound
-        {
-            (product >> 32) as u32
+        (product >> 32) as u32
+    }
+
+    /// The rare case in which the first draw may be one too many of its value.
+    #[cold]
+    #[allow(clippy::cast_possible_truncation)] // halves of 64 bits
+    fn reduce_again(&mut self, mut product: u64, bound: u32) -> u32 {
+        let threshold = (1u64 << 32) % u64::from(bound);
+        while (product & 0xffff_ffff) < threshold {
+            product = (self.next_u64() >> 32) * u64::from(bound);
         }
+        (product >> 32) as u32
     }
 
     /// A uniform float in `[0, 1)` with 53 random bits.

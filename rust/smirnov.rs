@@ -1,17 +1,12 @@
 //! The exact null law of the two-sample Kolmogorov-Smirnov statistic, with any ties.
 //!
-//! Conditional on the pooled sample all labelings are equally likely. A labeling is a lattice path;
-//! the statistic reaches `h / (n m)` when the path leaves a band at the end of a block of equal
-//! values. Because the path never goes down, at most `2 min(n, m)` block ends need a look
-//! ("checkpoints"); between two of them a jump is a convolution with a binomial kernel. What
-//! leaves the band is counted with the share of its completions, so that every term is positive
-//! and a probability of 1e-240 keeps its relative accuracy.
-//!
-//! Schroer & Trenkler 1995 (doi:10.1016/0167-9473(94)00040-P); Nikiforov 1994, AS 288
-//! (doi:10.2307/2986199); Viehmann 2021 (arXiv:2102.08037); Hodges 1958
-//! (doi:10.1007/BF02589501).
+//! Conditional on the pooled sample all labelings are equally likely; [`crate::lattice`] counts
+//! those whose statistic is as large. Without ties and with equal sizes there is a closed form, and
+//! for large samples a limit law (Hodges 1958, doi:10.1007/BF02589501).
 
-use crate::extended::{Factorials, Product, Scaled};
+use crate::band::{Band, Blocks, Untied};
+use crate::extended::{Product, Scaled};
+use crate::lattice::leave;
 
 /// Which deviations count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -58,32 +53,8 @@ impl Tail {
     }
 }
 
-/// Where the blocks of equal values end in the sorted pooled sample.
-///
-/// Both questions are asked with arguments that never decrease between calls of the same method.
-pub trait Blocks {
-    /// The largest block end (or 0) at or below `k`.
-    fn at_most(&mut self, k: i64) -> i64;
-    /// The smallest block end at or above `k`.
-    fn at_least(&mut self, k: i64) -> i64;
-}
-
-/// All values differ: every position is a block end.
-#[derive(Debug, Clone, Copy)]
-pub struct Untied;
-
-impl Blocks for Untied {
-    fn at_most(&mut self, k: i64) -> i64 {
-        k
-    }
-
-    fn at_least(&mut self, k: i64) -> i64 {
-        k
-    }
-}
-
-/// Steps of the inner loop up to which a tail is exact by default: about a second.
-pub const EXACT_STEPS: f64 = 1e9;
+/// Steps of the inner loop up to which a tail is exact by default: less than half a second.
+pub const EXACT_STEPS: f64 = 4e8;
 /// Pooled observations up to which a tail is exact by default (the table of factorials).
 pub const EXACT_POOLED: i64 = 1 << 24;
 /// Below this the plain sum is repeated with an exponent beside every number.
@@ -110,11 +81,11 @@ pub fn tail(n: i64, m: i64, h: i64, side: Side, blocks: &mut impl Blocks) -> Tai
     let (few, many, side) = if n <= m { (n, m, side) } else { (m, n, side.swapped()) };
     let band = Band { few, pooled: few + many, h, side };
     let checkpoints = band.checkpoints(blocks);
-    let plain: f64 = Walk::new(&band).run(&checkpoints);
+    let plain: f64 = leave(&band, &checkpoints);
     if plain >= SMALLEST_PLAIN {
         return Tail { p: plain.min(1.0), log_p: plain.ln().min(0.0) };
     }
-    Tail::from_scaled(Walk::new(&band).run(&checkpoints))
+    Tail::from_scaled(leave(&band, &checkpoints))
 }
 
 /// The tail without ties, by the closed form where both sizes are equal.
@@ -199,285 +170,10 @@ pub fn critical_h(n: i64, m: i64, alpha: f64, side: Side) -> i64 {
     high
 }
 
-/// The band in which a path stays while its statistic is below `h / (n m)`.
-#[derive(Debug)]
-struct Band {
-    few: i64,
-    pooled: i64,
-    h: i64,
-    side: Side,
-}
-
-impl Band {
-    /// The first and the last state inside at the block end `k`.
-    fn at(&self, k: i64) -> (i64, i64) {
-        let low = (k * self.few - self.h).div_euclid(self.pooled) + 1;
-        let high = (k * self.few + self.h - 1).div_euclid(self.pooled);
-        match self.side {
-            Side::Both => (low, high),
-            Side::Upper => (0, high),
-            Side::Lower => (low, self.few),
-        }
-    }
-
-    /// The block ends that decide, in ascending order: for each state the last one at which it is
-    /// too high and the first one at which it is too low.
-    fn checkpoints(&self, blocks: &mut impl Blocks) -> Vec<i64> {
-        let mut all = Vec::with_capacity(2 * usize::try_from(self.few).unwrap_or(0));
-        if self.side != Side::Lower {
-            let high = |i: i64| (i * self.pooled - self.h).div_euclid(self.few);
-            all.extend((1..=self.few).map(high).filter(|&k| k > 0).map(|k| blocks.at_most(k)));
-        }
-        if self.side != Side::Upper {
-            let low = |i: i64| (i * self.pooled + self.h + self.few - 1).div_euclid(self.few);
-            let inside = |&k: &i64| k < self.pooled;
-            all.extend((0..self.few).map(low).filter(inside).map(|k| blocks.at_least(k)));
-        }
-        all.retain(|&k| 0 < k && k < self.pooled);
-        all.sort_unstable();
-        all.dedup();
-        all
-    }
-}
-
-/// A number in which the walk is carried: plain, or with an exponent of its own.
-trait Weight: Copy {
-    /// Terms of a kernel this much below its largest cannot matter.
-    const NEGLIGIBLE: f64;
-    fn from_scaled(value: Scaled) -> Self;
-    fn zero() -> Self;
-    fn times(self, other: Self) -> Self;
-    fn plus(self, other: Self) -> Self;
-    /// The quotient as f64, to judge sizes.
-    fn ratio(self, other: Self) -> f64;
-}
-
-impl Weight for f64 {
-    const NEGLIGIBLE: f64 = 1e-290;
-    fn from_scaled(value: Scaled) -> Self {
-        value.to_f64()
-    }
-    fn zero() -> Self {
-        0.0
-    }
-    #[inline]
-    fn times(self, other: Self) -> Self {
-        self * other
-    }
-    #[inline]
-    fn plus(self, other: Self) -> Self {
-        self + other
-    }
-    fn ratio(self, other: Self) -> f64 {
-        self / other
-    }
-}
-
-impl Weight for Scaled {
-    const NEGLIGIBLE: f64 = -1.0;
-    fn from_scaled(value: Scaled) -> Self {
-        value
-    }
-    fn zero() -> Self {
-        Self::ZERO
-    }
-    fn times(self, other: Self) -> Self {
-        Self::times(self, other)
-    }
-    fn plus(self, other: Self) -> Self {
-        Self::plus(self, other)
-    }
-    fn ratio(self, other: Self) -> f64 {
-        if other == Self::ZERO { f64::INFINITY } else { self.over(other).to_f64() }
-    }
-}
-
-/// Kernels kept by length of jump.
-const KERNELS: usize = 64;
-
-/// The binomial kernel of a jump: `C(length, t) ratio^t 2^-exponent`.
-struct Kernel<W> {
-    length: i64,
-    exponent: i64,
-    /// From the tap `first` on.
-    first: i64,
-    taps: Vec<W>,
-}
-
-/// One pass over the checkpoints.
-struct Walk<'a, W> {
-    band: &'a Band,
-    factorials: Factorials,
-    /// Odds of a label of the smaller sample; any value gives the same result, this one keeps the
-    /// weights near one.
-    ratio: f64,
-    powers: Vec<Scaled>,
-    /// Reciprocal of the weight of all paths.
-    total: Scaled,
-    kernels: Vec<Kernel<W>>,
-}
-
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // counts below 2^24
-impl<'a, W: Weight> Walk<'a, W> {
-    fn new(band: &'a Band) -> Self {
-        let few = band.few as usize;
-        let ratio = band.few as f64 / (band.pooled - band.few) as f64;
-        let factorials = Factorials::up_to(band.pooled as usize);
-        let mut product = Product::one();
-        let mut powers = vec![Scaled::ONE];
-        powers.extend((0..few).map(|_| {
-            product.times(ratio);
-            product.value()
-        }));
-        let total = factorials.choose(band.pooled as usize, few).times(powers[few]);
-        Self { band, factorials, ratio, powers, total, kernels: Vec::new() }
-    }
-
-    /// The exponent that keeps the weights at position `k` near probabilities.
-    fn exponent_at(&self, k: i64) -> i64 {
-        (k as f64 * self.ratio.ln_1p() / std::f64::consts::LN_2).round() as i64
-    }
-
-    /// Probability of leaving the band at one of the checkpoints.
-    fn run(mut self, checkpoints: &[i64]) -> W {
-        let Band { few, pooled, .. } = *self.band;
-        let many = pooled - few;
-        let (mut first, mut inside, mut next) = (0, vec![W::from_scaled(Scaled::ONE)], Vec::new());
-        let (mut position, mut exponent, mut left) = (0, 0, W::zero());
-        for &k in checkpoints {
-            if inside.is_empty() {
-                break;
-            }
-            let which = self.kernel(k - position);
-            let kernel = &self.kernels[which];
-            let raised = self.exponent_at(k);
-            let unit = W::from_scaled(Scaled::ONE.shifted(kernel.exponent - (raised - exponent)));
-            inside.iter_mut().for_each(|w| *w = w.times(unit));
-            let last = first + inside.len() as i64 - 1;
-            let lowest = (first + kernel.first).max(k - many);
-            let highest = (last + kernel.first + kernel.taps.len() as i64 - 1).min(few);
-            let (low, high) = self.band.at(k);
-            let (low, high) = (low.max(lowest), high.min(highest));
-            let at = |o: i64| reach(&inside, kernel, o - first);
-            let gone = |o: i64| self.completions(k, o, raised);
-            left = left.plus(sum_away((high + 1).max(lowest)..=highest, at, gone));
-            left = left.plus(sum_away((lowest..=(low - 1).min(highest)).rev(), at, gone));
-            next.clear();
-            next.resize(usize::try_from(high - low + 1).unwrap_or(0), W::zero());
-            spread(&inside, kernel, low - first - kernel.first, &mut next);
-            std::mem::swap(&mut inside, &mut next);
-            (first, position, exponent) = (low, k, raised);
-        }
-        left
-    }
-
-    /// The share of all paths that a unit of weight at state `o` of position `k` stands for.
-    fn completions(&self, k: i64, o: i64, exponent: i64) -> W {
-        let Band { few, pooled, .. } = *self.band;
-        let need = (few - o) as usize;
-        let ways = self.factorials.choose((pooled - k) as usize, need);
-        W::from_scaled(ways.times(self.powers[need]).over(self.total).shifted(exponent))
-    }
-
-    /// The place of the kernel of that length among those kept.
-    fn kernel(&mut self, length: i64) -> usize {
-        if let Some(found) = self.kernels.iter().position(|kernel| kernel.length == length) {
-            return found;
-        }
-        let made = self.make_kernel(length);
-        if self.kernels.len() < KERNELS {
-            self.kernels.push(made);
-            return self.kernels.len() - 1;
-        }
-        let place = (length % KERNELS as i64) as usize;
-        self.kernels[place] = made;
-        place
-    }
-
-    /// Built outward from the mode, so that rounding errors are relative to each tap.
-    fn make_kernel(&self, length: i64) -> Kernel<W> {
-        let top = length.min(self.band.few);
-        let share = self.ratio / (1.0 + self.ratio);
-        let mode = (((length + 1) as f64 * share) as i64).min(top);
-        let peak = self.factorials.choose(length as usize, mode as usize);
-        let peak = peak.times(self.powers[mode as usize]);
-        let exponent = peak.exponent();
-        let peak = peak.shifted(-exponent);
-        let step = |t: i64| (length - t) as f64 / (t + 1) as f64 * self.ratio;
-        let (mut down, mut value) = (Vec::new(), peak);
-        for t in (0..mode).rev() {
-            value = value.over(Scaled::new(step(t), 0));
-            if W::from_scaled(value).ratio(W::from_scaled(peak)) < W::NEGLIGIBLE {
-                break;
-            }
-            down.push(W::from_scaled(value));
-        }
-        let first = mode - down.len() as i64;
-        let mut taps: Vec<W> = down.into_iter().rev().collect();
-        taps.push(W::from_scaled(peak));
-        value = peak;
-        for t in mode..top {
-            value = value.times(Scaled::new(step(t), 0));
-            if W::from_scaled(value).ratio(W::from_scaled(peak)) < W::NEGLIGIBLE {
-                break;
-            }
-            taps.push(W::from_scaled(value));
-        }
-        Kernel { length, exponent, first, taps }
-    }
-}
-
-/// The weight that a jump brings to the state `offset` above the first one inside.
-fn reach<W: Weight>(inside: &[W], kernel: &Kernel<W>, offset: i64) -> W {
-    let mut sum = W::zero();
-    for (j, &weight) in (0i64..).zip(inside) {
-        let tap = usize::try_from(offset - j - kernel.first).ok().and_then(|t| kernel.taps.get(t));
-        if let Some(&tap) = tap {
-            sum = sum.plus(weight.times(tap));
-        }
-    }
-    sum
-}
-
-/// Add up weights times completions going away from the band. The products are log-concave in the
-/// state, so that once they fall, the rest is below a geometric series.
-fn sum_away<W: Weight>(
-    states: impl Iterator<Item = i64>,
-    weight: impl Fn(i64) -> W,
-    completions: impl Fn(i64) -> W,
-) -> W {
-    let (mut sum, mut before) = (W::zero(), W::zero());
-    for state in states {
-        let term = weight(state).times(completions(state));
-        sum = sum.plus(term);
-        let fall = term.ratio(before);
-        if fall < 1.0 && term.ratio(sum) * fall / (1.0 - fall) < 1e-18 {
-            break;
-        }
-        before = term;
-    }
-    sum
-}
-
-/// Convolve `inside` with the kernel into `next`, whose first state lies `start` above the first
-/// one that the first tap reaches.
-fn spread<W: Weight>(inside: &[W], kernel: &Kernel<W>, start: i64, next: &mut [W]) {
-    for (j, &weight) in (0i64..).zip(inside) {
-        let from = start - j;
-        let skip = usize::try_from(from).unwrap_or(0);
-        let place = usize::try_from(-from).unwrap_or(0);
-        if skip >= kernel.taps.len() || place >= next.len() {
-            continue;
-        }
-        for (slot, &tap) in next[place..].iter_mut().zip(&kernel.taps[skip..]) {
-            *slot = slot.plus(weight.times(tap));
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::extended::Factorials;
 
     /// Block ends given one by one.
     struct Ends(Vec<i64>);

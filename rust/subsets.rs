@@ -144,6 +144,9 @@ pub fn pass_share<L: Copy, B: Band<L>>(
     if n == size {
         return Share { rate, standard_error: f64::NAN };
     }
+    if rate == 1.0 {
+        return Share { rate, standard_error: 0.0 }; // no subset was cut: nothing but rounding varies
+    }
     let (n, size) = (n as f64, size as f64);
     let mut spread = 0.0;
     let mut start = 0;

@@ -8,25 +8,31 @@ use std::sync::OnceLock;
 
 use crate::batch::Ragged;
 use crate::error::{Error, Result};
-use crate::order::sort_into;
+use crate::order::{Levels, Rank, sort_into};
 use crate::wasserstein::Centred;
 
 /// Draws from the target, sorted and ready for many comparisons.
 #[derive(Debug, Clone)]
 pub struct Truth {
     sorted: Vec<f64>,
-    is_tied: bool,
+    levels: OnceLock<Levels>,
     centred: OnceLock<Centred>,
 }
+
+/// Draws of one truth at the most: codes of ranks take 32 bits.
+const MOST_DRAWS: usize = 1 << 30;
 
 impl Truth {
     /// Prepare a truth from its draws in any order.
     ///
     /// # Errors
-    /// When there are no draws or one of them is NaN.
+    /// When there are no draws, or too many, or one of them is NaN.
     pub fn new(draws: &[f64]) -> Result<Self> {
         if draws.is_empty() {
             return Err(Error::argument("y", "hold at least one observation", "none"));
+        }
+        if draws.len() > MOST_DRAWS {
+            return Err(Error::argument("y", "hold at most 2**30 observations", draws.len()));
         }
         if let Some(i) = draws.iter().position(|v| v.is_nan()) {
             return Err(Error::argument("y", "hold no NaN", format!("NaN at position {i}")));
@@ -48,8 +54,7 @@ impl Truth {
     }
 
     fn of_sorted(sorted: Vec<f64>) -> Self {
-        let is_tied = sorted.windows(2).any(|w| w[0] == w[1]);
-        Self { sorted, is_tied, centred: OnceLock::new() }
+        Self { sorted, levels: OnceLock::new(), centred: OnceLock::new() }
     }
 
     /// The draws in ascending order, with -0.0 made 0.0.
@@ -58,49 +63,57 @@ impl Truth {
         &self.sorted
     }
 
+    /// Whether no draw is infinite.
+    #[must_use]
+    pub fn is_finite(&self) -> bool {
+        self.sorted[0].is_finite() && self.sorted[self.sorted.len() - 1].is_finite()
+    }
+
+    /// The distinct draws, indexed on first use: for a truth that meets many samples.
+    #[must_use]
+    pub fn levels(&self) -> &Levels {
+        self.levels.get_or_init(|| Levels::new(&self.sorted))
+    }
+
+    /// The index, when there is one already.
+    #[must_use]
+    pub fn indexed(&self) -> Option<&Levels> {
+        self.levels.get()
+    }
+
+    /// Whether some draws are equal.
+    #[must_use]
+    pub fn is_tied(&self) -> bool {
+        match self.indexed() {
+            Some(levels) => levels.is_tied(),
+            None => self.sorted.windows(2).any(|w| w[0] == w[1]),
+        }
+    }
+
+    /// The draws below and at most at `x`.
+    #[inline]
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation)] // fewer than 2^30
+    pub fn ranks(&self, x: f64) -> Rank {
+        if let Some(levels) = self.indexed() {
+            return levels.rank(levels.code(x));
+        }
+        let lower = self.sorted.partition_point(|&y| y < x);
+        let equal = self.sorted[lower..].partition_point(|&y| y <= x);
+        Rank { lower: lower as u32, upper: (lower + equal) as u32 }
+    }
+
     /// Number of draws at or below `x`.
+    #[inline]
     #[must_use]
     pub fn rank(&self, x: f64) -> usize {
-        self.sorted.partition_point(|&y| y <= x)
+        self.ranks(x).upper as usize
     }
 
     /// Values centred at the median with their prefix sums, made on first use.
     #[must_use]
     pub fn centred(&self) -> &Centred {
         self.centred.get_or_init(|| Centred::new(&self.sorted))
-    }
-
-    /// Whether some draws are equal.
-    #[must_use]
-    pub fn is_tied(&self) -> bool {
-        self.is_tied
-    }
-
-    /// The largest end of a block of equal draws at or below `j`.
-    #[must_use]
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    pub fn block_at_most(&self, j: i64) -> i64 {
-        let at = j as usize;
-        if !self.is_tied || at == 0 || at >= self.sorted.len() {
-            return j;
-        }
-        let value = self.sorted[at];
-        if self.sorted[at - 1] < value {
-            return j;
-        }
-        self.sorted.partition_point(|&y| y < value) as i64
-    }
-
-    /// The smallest end of a block of equal draws at or above `j`.
-    #[must_use]
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    pub fn block_at_least(&self, j: i64) -> i64 {
-        let at = j as usize;
-        if !self.is_tied || at == 0 || at >= self.sorted.len() {
-            return j;
-        }
-        let value = self.sorted[at - 1];
-        self.sorted.partition_point(|&y| y <= value) as i64
     }
 
     /// Number of draws.
@@ -135,12 +148,6 @@ impl<'a> Truths<'a> {
         }
     }
 
-    /// Whether a row's truth has no draws.
-    #[must_use]
-    pub fn is_empty(&self, row: usize) -> bool {
-        self.len_of(row) == 0
-    }
-
     /// The truth of all rows, if there is one.
     #[must_use]
     pub fn shared(&self) -> Option<&'a Truth> {
@@ -150,14 +157,15 @@ impl<'a> Truths<'a> {
         }
     }
 
-    /// The truth of a row.
+    /// The truth of a row; none where the row is empty.
     ///
     /// # Errors
-    /// When the row's truth is empty or holds NaN.
-    pub fn of(&self, row: usize) -> Result<Cow<'a, Truth>> {
+    /// When the row's truth holds NaN.
+    pub fn of(&self, row: usize) -> Result<Option<Cow<'a, Truth>>> {
         match self {
-            Self::Shared(truth) => Ok(Cow::Borrowed(truth)),
-            Self::Rows(rows) => Truth::new(rows.row(row)).map(Cow::Owned),
+            Self::Shared(truth) => Ok(Some(Cow::Borrowed(truth))),
+            Self::Rows(rows) if rows.row(row).is_empty() => Ok(None),
+            Self::Rows(rows) => Truth::new(rows.row(row)).map(|truth| Some(Cow::Owned(truth))),
         }
     }
 }

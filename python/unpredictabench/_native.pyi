@@ -16,6 +16,10 @@ _Options: TypeAlias = tuple[str, float, int, float]
 class Truth:
     def __new__(cls, draws: NDArray[np.float64]) -> Self: ...
     def __len__(self) -> int: ...
+    @property
+    def sorted(self) -> NDArray[np.float64]: ...
+    @property
+    def is_finite(self) -> bool: ...
 
 def first_invalid(values: NDArray[np.float64], allow_infinite: bool) -> int | None: ...
 def ks_2samp(
@@ -34,8 +38,91 @@ def ks_2samp(
     NDArray[np.bool_],
 ]: ...
 def ks_2samp_one(
-    x: NDArray[np.float64], y: Truth, n_invalid: int, alternative: str, method: str
+    x: NDArray[np.float64],
+    y: Truth | NDArray[np.float64],
+    n_invalid: int,
+    alternative: str,
+    method: str,
 ) -> tuple[float, float, int, float, float, bool]: ...
+
+_Floats: TypeAlias = NDArray[np.float64]
+_Integers: TypeAlias = NDArray[np.int64]
+
+def ks_1samp_statistic(
+    x: _Rows,
+    cdf: _Floats,
+    cdf_left: _Floats,
+    n_invalid: _Counts,
+    alternative: str,
+    workers: int | None,
+) -> tuple[_Floats, _Floats, NDArray[np.int8]]: ...
+def ks_1samp_continuous(
+    n: _Integers, distance: _Floats, alternative: str, workers: int | None
+) -> tuple[_Floats, _Floats]: ...
+def ks_1samp_stepped(
+    below: _Rows, above: _Floats, alternative: str, workers: int | None
+) -> tuple[_Floats, _Floats]: ...
+def ks_1samp_critical(n: _Integers, alpha: float, workers: int | None) -> _Floats: ...
+def ks_2samp_critical(n: _Integers, m: int, alpha: float, workers: int | None) -> _Integers: ...
+def subset_shares_law(
+    x: _Rows,
+    cdf: _Floats,
+    cdf_left: _Floats,
+    n_invalid: _Counts,
+    n: _Integers,
+    distances: _Floats,
+    workers: int | None,
+) -> tuple[_Floats, _Floats]: ...
+def subset_shares_truth(
+    x: _Rows,
+    y: Truth | _Rows,
+    n_invalid: _Counts,
+    n: _Integers,
+    heights: _Integers,
+    workers: int | None,
+) -> tuple[_Floats, _Floats]: ...
+def edf_statistics(cdf: _Rows, cdf_left: _Floats, kind: str, workers: int | None) -> _Floats: ...
+def edf_tails(
+    n: _Integers, statistic: _Floats, kind: str, workers: int | None
+) -> tuple[_Floats, NDArray[np.bool_]]: ...
+def edf_2samp(
+    x: _Rows,
+    y: Truth | _Rows,
+    kind: str,
+    first_row: int,
+    n_resamples: int,
+    seed: int,
+    workers: int | None,
+) -> tuple[_Floats, _Floats, NDArray[np.bool_]]: ...
+def tv_tails(
+    numerators: _Integers, n: _Integers, excess: _Integers, workers: int | None
+) -> _Floats: ...
+def tv_largest_passing(
+    numerators: _Integers, n: _Integers, alpha: float, workers: int | None
+) -> _Integers: ...
+def tv_pool_shares(
+    numerators: _Integers,
+    counts: _Integers,
+    n_invalid: int,
+    n: _Integers,
+    largest: _Integers,
+    workers: int | None,
+) -> tuple[_Floats, _Floats]: ...
+def pair_tails(n_cells: int, n: _Integers, pairs: _Integers, workers: int | None) -> _Floats: ...
+def pair_largest_passing(
+    n_cells: int, n: _Integers, alpha: float, workers: int | None
+) -> _Integers: ...
+def tv_largest_draws(
+    probabilities: _Floats, n: int, n_resamples: int, keep: int, seed: int, workers: int | None
+) -> _Floats: ...
+def tv_count_draws(
+    probabilities: _Floats,
+    n: int,
+    distance: float,
+    n_resamples: int,
+    seed: int,
+    workers: int | None,
+) -> int: ...
 def distance(
     x: _Rows, y: Truth | _Rows, options: _Options, workers: int | None
 ) -> NDArray[np.float64]: ...
@@ -72,3 +159,13 @@ def energy_weighted(
     y: NDArray[np.float64],
     y_weights: NDArray[np.float64],
 ) -> float: ...
+def ks_critical_h(n: int, m: int, alpha: float, alternative: str) -> int: ...
+def ks_bootstrap(
+    x: _Rows,
+    y: Truth | _Rows,
+    n_resamples: int,
+    seed: int,
+    first_row: int,
+    resample_both: bool,
+    workers: int | None,
+) -> NDArray[np.float64]: ...

@@ -53,10 +53,12 @@ pub(super) fn distance<'py>(
     detached(py, || {
         let distance = Distance::new(options, truths.shared());
         map_rows(&mut out, workers, &mut interrupted, distances::Scratch::default, |i, scratch| {
-            if rows.row(i).is_empty() || truths.is_empty(i) {
-                return Ok(f64::NAN);
+            match truths.of(i)? {
+                Some(truth) if !rows.row(i).is_empty() => {
+                    Ok(distance.of(rows.row(i), truth.as_ref(), scratch))
+                }
+                _ => Ok(f64::NAN),
             }
-            Ok(distance.of(rows.row(i), truths.of(i)?.as_ref(), scratch))
         })
     })?;
     Ok(out.to_pyarray(py))
@@ -81,10 +83,12 @@ pub(super) fn null_moments<'py>(
     let mut out = vec![(0.0, 0.0); rows.len()];
     detached(py, || {
         map_rows(&mut out, workers, &mut interrupted, distances::Scratch::default, |i, scratch| {
-            if rows.row(i).is_empty() || truths.is_empty(i) {
-                return Ok((f64::NAN, f64::NAN));
+            match truths.of(i)? {
+                Some(truth) if !rows.row(i).is_empty() => {
+                    Ok(moments(rows.row(i), truth.as_ref(), scratch))
+                }
+                _ => Ok((f64::NAN, f64::NAN)),
             }
-            Ok(moments(rows.row(i), truths.of(i)?.as_ref(), scratch))
         })
     })?;
     let (means, deviations): (Vec<f64>, Vec<f64>) = out.into_iter().unzip();
@@ -115,14 +119,16 @@ pub(super) fn permutation<'py>(
             distances::Scratch::default,
             |k, scratch| {
                 let (i, part) = (k / n_parts, k % n_parts);
-                if rows.row(i).is_empty() || truths.is_empty(i) {
-                    return Ok(Partial::default());
-                }
                 let first = part * REPLICATES_A_PART;
                 let range = first..n_resamples.min(first + REPLICATES_A_PART);
                 let streams = RowStreams { seed: stream.0, row: stream.1 + i as u64 };
-                let truth = truths.of(i)?;
-                distances::permuted(rows.row(i), truth.as_ref(), kind, (streams, range), scratch)
+                match truths.of(i)? {
+                    Some(truth) if !rows.row(i).is_empty() => {
+                        let work = (streams, range);
+                        distances::permuted(rows.row(i), truth.as_ref(), kind, work, scratch)
+                    }
+                    _ => Ok(Partial::default()),
+                }
             },
         )
     })?;
@@ -159,7 +165,7 @@ pub(super) fn distance_bootstrap<'py>(
         map_rows(cells, workers, &mut interrupted, distances::Scratch::default, |k, scratch| {
             let (i, replicate) = (k / n_resamples, k % n_resamples);
             let streams = RowStreams { seed: stream.0, row: stream.1 + i as u64 };
-            let make_truth = || truths.of(i).map(Cow::into_owned);
+            let make_truth = || Ok(truths.of(i)?.map(Cow::into_owned));
             distance.replicate(rows.row(i), &make_truth, both, (streams, replicate), scratch)
         })
     })?;

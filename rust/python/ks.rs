@@ -1,13 +1,16 @@
 //! Bindings of the two-sample Kolmogorov-Smirnov test.
 
-use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 
 use super::{PyCounts, PyRows, PyTruth, PyTruths, detached, interrupted};
 use crate::batch::map_rows;
 use crate::error::{Error, Result};
 use crate::ks::{self, Method, Outcome, Scratch};
-use crate::smirnov::Side;
+use crate::ks_bootstrap::{Replicates, Resampled};
+use crate::resampling::RowStreams;
+use crate::smirnov::{self, Side};
+use crate::truth::Truth;
 
 pub(super) fn side(alternative: &str) -> Result<Side> {
     match alternative {
@@ -61,7 +64,8 @@ pub(super) fn ks_2samp<'py>(
     let mut out = vec![Outcome::UNDEFINED; rows.len()];
     detached(py, || {
         map_rows(&mut out, workers, &mut interrupted, Scratch::default, |i, scratch| {
-            ks::test(rows.row(i), truths.of(i)?.as_ref(), n_invalid(i), side, method, scratch)
+            let Some(truth) = truths.of(i)? else { return Ok(Outcome::UNDEFINED) };
+            ks::test(rows.row(i), &truth, n_invalid(i), side, method, scratch)
         })
     })?;
     Ok((
@@ -74,18 +78,95 @@ pub(super) fn ks_2samp<'py>(
     ))
 }
 
+/// The truth of one sample: prepared, or its draws as they are.
+#[derive(FromPyObject)]
+pub(super) enum PyDraws<'py> {
+    Prepared(PyRef<'py, PyTruth>),
+    Raw(PyReadonlyArray1<'py, f64>),
+}
+
 /// Test one sample: the same six values as scalars.
 #[pyfunction]
 pub(super) fn ks_2samp_one(
     py: Python<'_>,
     x: PyReadonlyArray1<'_, f64>,
-    y: PyRef<'_, PyTruth>,
+    y: PyDraws<'_>,
     n_invalid: i64,
     alternative: &str,
     method: &str,
 ) -> PyResult<(f64, f64, i8, f64, f64, bool)> {
     let (side, method) = (side(alternative)?, self::method(method)?);
-    let (x, truth) = (x.as_slice()?, &y.inner);
-    let o = detached(py, || ks::test(x, truth, n_invalid, side, method, &mut Scratch::default()))?;
+    let sample = x.as_slice()?;
+    let mut scratch = Scratch::default();
+    let o = match &y {
+        PyDraws::Prepared(truth) => {
+            let truth = &truth.inner;
+            detached(py, || ks::test(sample, truth, n_invalid, side, method, &mut scratch))
+        }
+        PyDraws::Raw(draws) => {
+            let draws = draws.as_slice()?;
+            detached(py, || {
+                if draws.is_empty() {
+                    return Ok(Outcome::UNDEFINED);
+                }
+                ks::test(sample, &Truth::new(draws)?, n_invalid, side, method, &mut scratch)
+            })
+        }
+    }?;
     Ok((o.statistic, o.location, o.sign, o.tail.p, o.tail.log_p, o.is_exact))
+}
+
+/// The smallest integer statistic whose exact tail without ties is at most `alpha`.
+#[pyfunction]
+pub(super) fn ks_critical_h(
+    py: Python<'_>,
+    n: i64,
+    m: i64,
+    alpha: f64,
+    alternative: &str,
+) -> PyResult<i64> {
+    let side = side(alternative)?;
+    detached(py, || Ok(smirnov::critical_h(n, m, alpha, side)))
+}
+
+/// Bootstrap replicates of the statistic, one row of `n_resamples` a pair.
+///
+/// The stream of a replicate is named by the seed, the row (counted from `first_row`) and the
+/// replicate, so that neither the threads nor the way a batch is cut change anything.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)] // the options of one call
+pub(super) fn ks_bootstrap<'py>(
+    py: Python<'py>,
+    x: PyRows<'py>,
+    y: PyTruths<'py>,
+    n_resamples: usize,
+    seed: u64,
+    first_row: u64,
+    resample_both: bool,
+    workers: Option<usize>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let resampled = if resample_both { Resampled::Both } else { Resampled::Sample };
+    let (rows, truths) = (x.view()?, y.view()?);
+    let mut out = vec![f64::NAN; rows.len() * n_resamples];
+    detached(py, || {
+        let scratch = || (usize::MAX, Scratch::default(), Replicates::default());
+        map_rows(
+            &mut out,
+            workers,
+            &mut interrupted,
+            scratch,
+            |k, (prepared, scratch, replicates)| {
+                let (i, replicate) = (k / n_resamples, k % n_resamples);
+                if *prepared != i {
+                    let Some(truth) = truths.of(i)? else { return Ok(f64::NAN) };
+                    let (ranks, _) = scratch.rank(rows.row(i), &truth);
+                    replicates.prepare(ranks, truth.len(), resampled);
+                    *prepared = i;
+                }
+                let streams = RowStreams { seed, row: first_row + i as u64 };
+                Ok(replicates.statistic(&mut streams.replicate(replicate)))
+            },
+        )
+    })?;
+    PyArray1::from_vec(py, out).reshape([rows.len(), n_resamples])
 }

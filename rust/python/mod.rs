@@ -2,8 +2,10 @@
 
 // PyO3 hands arguments over by value.
 #![allow(clippy::needless_pass_by_value)]
+// A binding has the arguments of the Python function that it serves.
+#![allow(clippy::too_many_arguments)]
 
-use numpy::PyReadonlyArray1;
+use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -12,7 +14,9 @@ use crate::error::{Error, Result};
 use crate::truth::{Truth, Truths};
 
 mod distances;
+mod edf;
 mod ks;
+mod nominal;
 mod onesample;
 mod subsets;
 
@@ -52,11 +56,26 @@ impl PyTruth {
     #[new]
     fn new(py: Python<'_>, draws: PyReadonlyArray1<'_, f64>) -> PyResult<Self> {
         let draws = draws.as_slice()?;
-        detached(py, || Truth::new(draws)).map(|inner| Self { inner })
+        let prepared = || {
+            let truth = Truth::new(draws)?;
+            let _ = truth.levels();
+            Ok(truth)
+        };
+        detached(py, prepared).map(|inner| Self { inner })
     }
 
     fn __len__(&self) -> usize {
         self.inner.len()
+    }
+
+    #[getter]
+    fn sorted<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.inner.sorted().to_pyarray(py)
+    }
+
+    #[getter]
+    fn is_finite(&self) -> bool {
+        self.inner.is_finite()
     }
 }
 
@@ -128,9 +147,16 @@ mod _native {
         wasserstein_weighted,
     };
     #[pymodule_export]
+    use super::edf::{edf_2samp, edf_statistics, edf_tails};
+    #[pymodule_export]
     use super::first_invalid;
     #[pymodule_export]
-    use super::ks::{ks_2samp, ks_2samp_one};
+    use super::ks::{ks_2samp, ks_2samp_one, ks_bootstrap, ks_critical_h};
+    #[pymodule_export]
+    use super::nominal::{
+        pair_largest_passing, pair_tails, tv_count_draws, tv_largest_draws, tv_largest_passing,
+        tv_pool_shares, tv_tails,
+    };
     #[pymodule_export]
     use super::onesample::{
         ks_1samp_continuous, ks_1samp_critical, ks_1samp_statistic, ks_1samp_stepped,

@@ -8,7 +8,7 @@ use super::{PyCounts, PyRows, PyTruths, detached, interrupted};
 use crate::batch::map_rows;
 use crate::error::Result;
 use crate::onesample::sort_order;
-use crate::order::{rank_into, sort_into};
+use crate::order::sort_into;
 use crate::subsets::{AroundLaw, AroundTruth, Pool, Scratch, Share, pass_share};
 
 #[derive(Default)]
@@ -103,12 +103,14 @@ pub(super) fn subset_shares_truth<'py>(
     let mut out = vec![Vec::new(); rows.len()];
     detached(py, || {
         map_rows(&mut out, workers, &mut interrupted, Buffers::<u64>::default, |i, b| {
-            let truth = truths.of(i)?;
-            let (mut sorted, mut ranks) = (Vec::new(), Vec::new());
+            let Some(truth) = truths.of(i)? else {
+                return Ok(vec![Share::default(); n.len()]);
+            };
+            let mut sorted = Vec::new();
             sort_into(rows.row(i), &mut sorted);
-            rank_into(&sorted, &truth, &mut ranks);
             b.clear();
-            for (at, rank) in ranks.iter().enumerate() {
+            for (at, &value) in sorted.iter().enumerate() {
+                let rank = truth.ranks(value);
                 if at > 0 && sorted[at - 1] == sorted[at] {
                     b.ends.pop();
                 } else {

@@ -33,8 +33,13 @@ def confirm(jobs: Sequence[Job]) -> None:
     """Ask on a terminal before requests go to somebody else's machine."""
     usages = [expected(job) for job in jobs if not job.is_here]
     usage = total(usages) if usages else None
-    if usage is not None and usage.n_requests and sys.stdin.isatty():
+    if usage is not None and usage.n_requests and is_interactive():
         click.confirm(f"{described(usage)}. Go on?", abort=True, err=True)
+
+
+def is_interactive() -> bool:
+    """Tell whether a person can be asked."""
+    return sys.stdin.isatty()
 
 
 def expected(job: Job) -> Usage:

@@ -32,9 +32,14 @@ def reporter(title: str) -> Iterator[Callable[[Progress], None]]:
     callable
         Takes each `Progress`; shows a few of them and always the last.
     """
-    showing = _bar if sys.stderr.isatty() else _lines
+    showing = _bar if is_terminal() else _lines
     with showing(title) as show:
         yield show
+
+
+def is_terminal() -> bool:
+    """Tell whether standard error is a terminal."""
+    return sys.stderr.isatty()
 
 
 def described(progress: Progress, elapsed_s: float) -> str:

@@ -48,7 +48,7 @@ class ModelServer:
         If the model cannot be served.
     """
 
-    def __init__(  # noqa: PLR0913 - one argument a setting, all by keyword
+    def __init__(
         self,
         file: Path,
         *,

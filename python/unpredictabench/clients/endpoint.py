@@ -98,7 +98,7 @@ class OpenAIClient:
     {'temperature': 1.0, 'max_tokens': 32}
     """
 
-    def __init__(  # noqa: PLR0913 - one argument a setting, all by keyword
+    def __init__(
         self,
         model: str,
         *,

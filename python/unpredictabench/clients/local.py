@@ -65,7 +65,7 @@ class LocalClient:
     'local:smollm2'
     """
 
-    def __init__(  # noqa: PLR0913 - one argument a setting, all by keyword
+    def __init__(
         self,
         name: str = "smollm2",
         *,

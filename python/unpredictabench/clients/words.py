@@ -19,7 +19,7 @@ DEFAULT_MODEL = "local:smollm2"
 _MODEL_RULE = "be a name at an endpoint, local:smollm2, local:FILE.gguf, sim:NAME or replay:FILE"
 
 
-def client_for(  # noqa: PLR0913 - one argument a setting, all by keyword
+def client_for(
     model: str = DEFAULT_MODEL,
     *,
     base_url: str | None = None,

@@ -1,4 +1,4 @@
-"""From what a model wrote to the value it means, or to the reason there is none; pure and versioned."""
+"""From what a model wrote to its value, or to the reason for none; pure and versioned."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from unpredictabench.extract.boxes import boxes
-from unpredictabench.extract.classes import LENGTH, CodeSpans, without_value
+from unpredictabench.extract.classes import LENGTH, not_strict, without_value
 from unpredictabench.extract.identity import Items
 from unpredictabench.extract.number import check_mode
 from unpredictabench.extract.plaintext import plain
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 _WRAPPING = " \t\r\n\"'`*_$()[]{}.,;:!#"
 _FENCE = re.compile(r"\s*+```[\w+#-]*\n(.*?)\s*```\s*\Z", re.DOTALL)
-_FINAL = re.compile(r"(?:\bfinal\s+\w+\W{0,4}(?:is)?|(?:\A|\n)\W*answer\W{0,4}(?:is)?)\W*\Z", re.I)
+_FINAL = re.compile(
+    r"(?:\bfinal\s+\w+\W{0,4}(?:is)?|(?:\A|\n)\W*answer\W{0,4}(?:is)?)\W*\Z", re.IGNORECASE
+)
 _SAID = re.compile(
     r"\b(?:answer|choice|result|outcome|output|response|i(?:'ll| will)? (?:choose|chose|pick|picked"
     r"|select|selected|say|go with|got|draw|drew))\b[^\n.]{0,24}\Z",
@@ -83,9 +85,7 @@ def extract_choice(
     found = _lenient(plain(text), tuple(labels), finish_reason)
     if mode == "lenient":
         return found
-    status = "off-form" if found.is_valid else found.status
-    reason = "more than the label" if found.is_valid else found.reason
-    return Extraction(None, status, reason, reading=mode)
+    return not_strict(found, "more than the label")
 
 
 def _is_start_of_other(label: str, labels: Sequence[str]) -> bool:
@@ -107,8 +107,10 @@ def _lenient(text: str, labels: tuple[str, ...], finish_reason: str | None) -> E
         if len({label for label, _ in strong}) == 1:
             return Extraction(labels[strong[0][0]], "valid", "the only label", strong[0][1])
         if strong:
-            return _none(text, finish_reason, "several labels are offered", is_several=True)
-    return _none(text, finish_reason, "no label is offered")
+            return without_value(
+                text, "several labels are offered", is_several=True, finish_reason=finish_reason
+            )
+    return without_value(text, "no label is offered", finish_reason=finish_reason)
 
 
 def _unfenced(text: str) -> tuple[int, int]:
@@ -154,16 +156,3 @@ def _weight(text: str, match: re.Match[str], label: str) -> int:
     if _SAID.search(sentence) or not (line.strip(_WRAPPING) or rest.strip(_WRAPPING)):
         return 2
     return 1 if len(label) > _SHORT else 0
-
-
-def _none(
-    text: str, finish_reason: str | None, reason: str, *, is_several: bool = False
-) -> Extraction:
-    return without_value(
-        text,
-        finish_reason=finish_reason,
-        reading="lenient",
-        reason=reason,
-        is_several=is_several,
-        spans=CodeSpans(text),
-    )

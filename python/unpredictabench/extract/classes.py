@@ -1,4 +1,4 @@
-"""The class of an answer in which no value was found: empty, code, refusal, truncated, off-form."""
+"""The class of an answer without a value: empty, code, refusal, several, truncated, off-form."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from unpredictabench.records import Extraction
 
 if TYPE_CHECKING:
-    from unpredictabench.records import ExtractionStatus, Reading
+    from unpredictabench.records import ExtractionStatus
 
 LENGTH = "length"
 """The finish reason of an answer that was cut by the limit on its length."""
@@ -23,7 +23,8 @@ _PROGRAM = re.compile(rf"{_LANGUAGES}\Z", re.IGNORECASE)
 _STATEMENT = re.compile(
     r"^[ \t]*(?:import[ \t]+\w|from[ \t]+[\w.]+[ \t]+import\b|(?:async[ \t]+)?def[ \t]+\w+[ \t]*\("
     r"|class[ \t]+\w+[ \t]*[(:{]|(?:print|println|printf)[ \t]*\(|(?:let|const|var)[ \t]+\w+[ \t]*="
-    r"|function[ \t]*\w*[ \t]*\(|#include\b|#!/|public[ \t]+(?:static|class)\b|\w+(?:\.\w+)+[ \t]*\("
+    r"|function[ \t]*\w*[ \t]*\(|#include\b|#!/|public[ \t]+(?:static|class)\b"
+    r"|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\("
     r"|return[ \t]+[\w.]+[(\[]|(?:for|while)[ \t]*\(|for[ \t]+\w+[ \t]+in[ \t].{1,80}:[ \t]*$"
     r"|\w+[ \t]*=[ \t]*\w+(?:\.\w+)*\()[^\n]*",
     re.MULTILINE,
@@ -41,28 +42,25 @@ _REFUSAL_PIECES = ("no", "n't", "sorry", "afraid", "unable", "refuse", "decline"
 
 def without_value(
     text: str,
+    reason: str,
     *,
     finish_reason: str | None,
-    reading: Reading,
-    reason: str,
     is_several: bool = False,
-    spans: CodeSpans | None = None,
+    code: CodeSpans | None = None,
 ) -> Extraction:
-    """Return the extraction of an answer in which no value was found.
+    """Return the lenient reading of an answer in which no value was found.
 
     Parameters
     ----------
     text : str
         The answer with plain characters.
+    reason : str
+        What stood in the way of a value.
     finish_reason : str or None
         Why the model stopped.
-    reading : {"strict", "lenient"}
-        Which reading this is.
-    reason : str
-        What stood in the way of a value; used for "several" and "off-form".
     is_several : bool
         Whether two or more values are offered.
-    spans : CodeSpans, optional
+    code : CodeSpans, optional
         Where there is code, if that is known already.
 
     Returns
@@ -73,7 +71,7 @@ def without_value(
     status: ExtractionStatus
     if not text or text.isspace():
         status, reason = "empty", "no text"
-    elif spans.has_code if spans is not None else CodeSpans(text).has_code:
+    elif (CodeSpans(text) if code is None else code).has_code:
         status, reason = "code", "program text and no value"
     elif _may_refuse(text) and _REFUSAL.search(text):
         status, reason = "refusal", "declines to answer"
@@ -83,7 +81,27 @@ def without_value(
         status, reason = "truncated", f"cut by the length limit; {reason}"
     else:
         status = "off-form"
-    return Extraction(None, status, reason, reading=reading)
+    return Extraction(None, status, reason)
+
+
+def not_strict(found: Extraction, reason: str) -> Extraction:
+    """Return the strict reading of an answer that is not the plain form, from the lenient one.
+
+    Parameters
+    ----------
+    found : Extraction
+        The lenient reading.
+    reason : str
+        Why an answer with a value is not strictly valid.
+
+    Returns
+    -------
+    Extraction
+        "off-form" where the lenient reading has a value, its class otherwise.
+    """
+    if found.is_valid:
+        return Extraction(None, "off-form", reason, reading="strict")
+    return Extraction(None, found.status, found.reason, reading="strict")
 
 
 def _may_refuse(text: str) -> bool:

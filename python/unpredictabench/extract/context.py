@@ -1,4 +1,4 @@
-"""What leads to a value in prose: is it said to be the answer, or is it about something else?"""
+"""What leads to a value in prose: words that mark it as the answer, or that say it is not."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Mark(IntEnum):
 
 
 _FILLERS = frozenset(
-    "approximately approx approx. about around roughly exactly indeed just simply actually now "
+    "approximately approx approx. about around roughly exactly indeed just simply actually now "  # noqa: SIM905 - words read better in a row
     "likely probably only a an the of:".split()
 )
-_NOUNS = frozenset("number value integer result figure float decimal".split())
+_NOUNS = frozenset("number value integer result figure float decimal".split())  # noqa: SIM905 - words read better in a row
 _VERBS = frozenset(
-    "is are was were be equals gives gave give returns return prints print outputs output yields "
+    "is are was were be equals gives gave give returns return prints print outputs output yields "  # noqa: SIM905 - words read better in a row
     "produces generated generate pick picked choose chose chosen select selected got get draw "
     "drew say guess reads shows displays becomes with".split()
 )
@@ -40,11 +40,11 @@ _ABOUT_ELSE = re.compile(
     r"|rate|lambda|λ|variance|deviation|sigma|mu|parameters?|interval|example|instance|suppose"
     r"|assume|imagine|(?:let's|let us) say|if|when|like|such as|not|never|cannot|less|greater|fewer"
     r"|larger|smaller|more|most|least|up to|seed|hint|step|sum of|expected value"
-    r"|(?:the|these) following|(?:first|second|third|next|last) \w+)\b|n't\b|\be\.g"
+    r"|(?:the|these) following|(?:first|second|third|next|last) \w+|pr?(?= *=))\b|n't\b|\be\.g"
 )
 _PARAMETER = re.compile(
     r"(?:\b(?:mean|average|rate|lambda|λ|sigma|mu|std|scale|shape|(?:standard )?deviation|variance"
-    r"|parameters?|probability|size|n|p|k)\b[ (]*)++(?:of|is|=|:)? ?[+-]?\d[\d.]*+"
+    r"|parameters?|probability|size)\b[ (]*+|\b[npk] ?(?==))++(?:of|is|=|:)? ?[+-]?\d[\d.]*+"
     r"|[(\[] ?[+-]?[\d.]++ ?, ?[+-]?[\d.]++ ?[)\]]|\([^()\n]*+\)"
     r"|\b(?:between|from|range|to|in) ?(?:of )?[+-]?\d[\d.]*+ ?(?:and|to|-|through) ?[+-]?\d[\d.]*+"
 )
@@ -75,9 +75,13 @@ def mark_before(text: str, start: int) -> Mark:
         parameter, an example, a condition).
     """
     before = text[max(0, start - WINDOW) : start].lower().rstrip(OPENERS + "\n")
+    if not before:
+        return Mark.NONE
     if "```" in before[-12:]:
         before = _FENCE_END.sub("", before).rstrip(OPENERS + "\n")
     before, has_noun = _without_fillers(before)
+    if not before:
+        return Mark.WEAK if start <= WINDOW else Mark.NONE
     word = before[max(before.rfind(" "), before.rfind("\n")) + 1 :]
     if word not in _VERBS and not before.endswith(_SIGNS) and not has_noun and word != "answer":
         return Mark.NONE
@@ -101,19 +105,15 @@ def _judged(before: str, line: str, word: str) -> Mark:
     cut = 0
     for end in _SENTENCE_END.finditer(before):
         cut = end.end()
-    if "example" in before[max(0, cut - 40) : cut]:
+    sentence = _PARAMETER.sub(" ", before[max(cut, before.rfind(" but ", cut) + 1) :])
+    if "example" in before[max(0, cut - 40) : cut] or _ABOUT_ELSE.search(sentence):
         return Mark.NONE
-    sentence = _PARAMETER.sub(" ", before[cut:])
-    if _ABOUT_ELSE.search(sentence):
-        return Mark.NONE
-    if _FINAL.match(sentence) or "final" in sentence and _FINAL.search(sentence):
+    if _FINAL.match(sentence) or ("final" in sentence and _FINAL.search(sentence)):
         return Mark.FINAL
-    if _ITEM.match(line):
-        return Mark.NONE
     if _EQUATION.fullmatch(sentence):
-        return Mark.WEAK
+        return Mark.NONE if _ITEM.match(line) else Mark.WEAK
     clause = sentence[max(sentence.rfind(","), sentence.rfind(";")) + 1 :]
-    if _DIGIT.search(clause):
+    if _ITEM.match(line) or _DIGIT.search(clause):
         return Mark.NONE
     is_assertion = word in _VERBS or word == "answer" or before.endswith(_SIGNS)
     return Mark.SAID if is_assertion and _SUBJECT.search(sentence) else Mark.WEAK

@@ -10,11 +10,12 @@ from unpredictabench.extract.classes import LENGTH
 from unpredictabench.extract.lines import extract_lines
 from unpredictabench.extract.number import check_mode, extract_number
 from unpredictabench.extract.permutation import extract_permutation
-from unpredictabench.extract.pieces import pieces
+from unpredictabench.extract.pieces import answer_part, array, pieces
+from unpredictabench.extract.thoughts import answer_start
 from unpredictabench.records import Extraction
 
 if TYPE_CHECKING:
-    from unpredictabench.records import Answer, Completion, Reading, Task
+    from unpredictabench.records import Answer, Completion, ExtractionStatus, Reading, Task
 
 EXTRACTOR_VERSION = "1"
 """Changes whenever some text is read differently than before."""
@@ -52,9 +53,23 @@ def extract(
         none = Extraction(None, "error", "the reply held no choice", reading=mode)
         return tuple(replace(none, position=at) for at in range(n_asked))
     text = completion.text or ""
+    start = answer_start(text)
+    if start is None:
+        status: ExtractionStatus = "truncated" if completion.finish_reason == LENGTH else "off-form"
+        open_end = Extraction(None, status, "a thought that is not closed", reading=mode)
+        return tuple(replace(open_end, position=at) for at in range(n_asked))
     if n_asked == 1:
-        return (read(text, task.answer, finish_reason=completion.finish_reason, mode=mode),)
-    return _read_batch(text, task.answer, completion, mode)
+        reason = completion.finish_reason
+        found = [read(text[start:], task.answer, finish_reason=reason, mode=mode)]
+    else:
+        found = _read_batch(text[start:], task.answer, completion, mode)
+    return tuple(_shifted(one, start) for one in found)
+
+
+def _shifted(found: Extraction, start: int) -> Extraction:
+    if found.span is None or not start:
+        return found
+    return replace(found, span=(found.span[0] + start, found.span[1] + start))
 
 
 def read(
@@ -93,25 +108,25 @@ def read(
 
 def _read_batch(
     text: str, answer: Answer, completion: Completion, mode: Reading
-) -> tuple[Extraction, ...]:
+) -> list[Extraction]:
     n_asked, is_cut = completion.n_asked, completion.finish_reason == LENGTH
-    spans = pieces(text, answer.kind, n_asked)
-    read_ones = []
-    for at, (start, end) in enumerate(spans[:n_asked]):
-        is_last = at == len(spans) - 1 and not text[end:].strip(" ")
-        one = read(
-            text[start:end], answer, finish_reason=LENGTH if is_cut and is_last else None, mode=mode
-        )
-        span = one.span and (one.span[0] + start, one.span[1] + start)
-        reason = one.reason
-        if len(spans) > n_asked:
-            reason = f"{reason}; the first {n_asked} of {len(spans)} given"
-        read_ones.append(replace(one, span=span, position=at, reason=reason))
-    status = "truncated" if is_cut else "empty"
-    return (
-        *read_ones,
-        *(
-            Extraction(None, status, "the reply ends before", reading=mode, position=at)
-            for at in range(len(read_ones), n_asked)
-        ),
-    )
+    start, end = answer_part(text)
+    parts = array(text[start:end], answer.kind)
+    spans = pieces(text[start:end], answer.kind, n_asked) if parts is None else []
+    if parts is None:
+        parts = [text[start:end][slice(*span)] for span in spans]
+        is_cut_last = is_cut and bool(spans) and not text[start + spans[-1][1] :].strip(" ")
+    else:
+        is_cut_last = False
+    extra = f"; the first {n_asked} of {len(parts)} given" if len(parts) > n_asked else ""
+    found = []
+    for at, part in enumerate(parts[:n_asked]):
+        finish_reason = LENGTH if is_cut_last and at == len(parts) - 1 else None
+        one = read(part, answer, finish_reason=finish_reason, mode=mode)
+        where = text.find(part, start) if not spans else start + spans[at][0]
+        span = (where + one.span[0], where + one.span[1]) if one.span and where >= 0 else None
+        start = start if spans or where < 0 else where + len(part)
+        found.append(replace(one, span=span, position=at, reason=one.reason + extra))
+    status: ExtractionStatus = "truncated" if is_cut else "empty"
+    missing = Extraction(None, status, "the reply ends before", reading=mode)
+    return found + [replace(missing, position=at) for at in range(len(found), n_asked)]

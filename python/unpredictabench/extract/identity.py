@@ -1,4 +1,4 @@
-"""When a written element is one of a task's items: as text, without case and blanks, as a number."""
+"""When a written element is one of a task's items: as text, by letters alone, as a number."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from unpredictabench.extract.classes import LENGTH, without_value
+from unpredictabench.extract.classes import LENGTH, not_strict, without_value
 from unpredictabench.extract.identity import Items
 from unpredictabench.extract.number import check_mode
 from unpredictabench.extract.plaintext import plain
@@ -20,6 +20,9 @@ _FENCED = re.compile(r"```[\w+#-]*[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL)
 _MARKED = re.compile(
     r"(?:\A|\n)[^\w\n]{0,20}(?:final )?(?:answer|output)\b[^\w\n]{0,9}(?:\n|:)", re.IGNORECASE
 )
+NO_OUTPUT = "(no output)"
+"""What tasks ask for when nothing is printed, since a reply without text is no answer."""
+_NOTHING = re.compile(r"[\s\"'`*(\[<]*(?:no output|\(no output\))[\s\"'`*)\]>.]*", re.IGNORECASE)
 _WRAPPING = " \t\r\"'`*"
 
 
@@ -47,7 +50,8 @@ def extract_lines(
     Returns
     -------
     Extraction
-        The lines as given in `legal`, joined by newlines, or the class and the reason.
+        The lines as given in `legal`, joined by newlines (nothing at all for "(no output)"), or
+        the class and the reason.
 
     Raises
     ------
@@ -60,29 +64,33 @@ def extract_lines(
     'heads\ntails'
     """
     check_mode(mode)
-    text = plain(text or "")
+    written = text or ""
+    text = plain(written)
     start = len(text) - len(text.lstrip())
     end = len(text.rstrip())
     if text[end:].count("\n") == 0 and finish_reason == LENGTH:
-        return _none(text, finish_reason, mode, "the last line may be cut")
-    rows = text[start:end].split("\n") if start < end else []
+        found = without_value(text, "the last line may be cut", finish_reason=finish_reason)
+        return found if mode == "lenient" else not_strict(found, "")
+    if text[start:end] == NO_OUTPUT:
+        return Extraction("", "valid", "no output, said so", (start, end), mode)
+    rows = written[start:end].split("\n") if start < end else []
     if rows and all((row.rstrip("\r") in legal) if legal else row.strip() for row in rows):
         value = "\n".join(row.rstrip("\r") for row in rows)
         return Extraction(value, "valid", "legal lines", (start, end), mode)
-    if mode == "strict":
-        is_valid = _lenient(text, legal, finish_reason).is_valid
-        return _none(text, finish_reason, mode, "more than legal lines" if is_valid else "no lines")
-    return _lenient(text, legal, finish_reason)
+    found = _lenient(text, legal, finish_reason)
+    return found if mode == "lenient" else not_strict(found, "more than legal lines")
 
 
 def _lenient(text: str, legal: Sequence[str], finish_reason: str | None) -> Extraction:
     items = Items.of(tuple(legal))
-    found = [(read, span) for span in _bodies(text) if (read := _read(text, span, items))]
+    found = [
+        (read, span) for span in _bodies(text) if (read := _read(text, span, items)) is not None
+    ]
     values = {read for read, _ in found}
     if len(values) == 1:
         return Extraction(found[0][0], "valid", "legal lines in a wrapping", found[0][1])
     why = "several blocks of legal lines" if values else "not all lines are legal"
-    return _none(text, finish_reason, "lenient", why, is_several=bool(values))
+    return without_value(text, why, is_several=bool(values), finish_reason=finish_reason)
 
 
 def _bodies(text: str) -> list[tuple[int, int]]:
@@ -99,6 +107,8 @@ def _bodies(text: str) -> list[tuple[int, int]]:
 
 
 def _read(text: str, span: tuple[int, int], items: Items) -> str | None:
+    if _NOTHING.fullmatch(text, *span):
+        return ""
     rows = [row.strip(_WRAPPING) for row in text[slice(*span)].split("\n")]
     rows = [row for row in rows if row]
     if not items.names:
@@ -107,16 +117,3 @@ def _read(text: str, span: tuple[int, int], items: Items) -> str | None:
     if not known or not all(known):
         return None
     return "\n".join(items.names[indices[0]] for indices in known)
-
-
-def _none(
-    text: str,
-    finish_reason: str | None,
-    reading: Reading,
-    reason: str,
-    *,
-    is_several: bool = False,
-) -> Extraction:
-    return without_value(
-        text, finish_reason=finish_reason, reading=reading, reason=reason, is_several=is_several
-    )

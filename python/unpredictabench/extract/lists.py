@@ -1,4 +1,4 @@
-"""Split written lists into their elements: JSON, Python, smart quotes, bare words, numbered lines."""
+"""Split lists into elements: JSON, Python, smart quotes, bare words, numbered lines."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Written(NamedTuple):
 
 
 def bracketed(text: str) -> list[Written]:
-    """Return the innermost lists in square brackets, in order.
+    r"""Return the innermost lists in square brackets, in order.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def bracketed(text: str) -> list[Written]:
 
     Examples
     --------
-    >>> [found.elements for found in bracketed('''["it's", 'it\\\\'s', b,]''')]
+    >>> [found.elements for found in bracketed('''["it's", 'it\\'s', b,]''')]
     [("it's", "it's", 'b')]
     """
     found = _LIST.finditer(text) if "[" in text else ()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from unpredictabench.errors import InputError
 from unpredictabench.extract.boxes import boxes
-from unpredictabench.extract.classes import LENGTH, CodeSpans, without_value
+from unpredictabench.extract.classes import LENGTH, CodeSpans, not_strict, without_value
 from unpredictabench.extract.context import CLOSERS, OPENERS, Mark
 from unpredictabench.extract.numerals import Numeral, finite, numerals
 from unpredictabench.extract.objects import number_of_object
@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 
     from unpredictabench.records import Reading
 
-_PLAIN = re.compile(
-    r"\s*+([+-]?(?:[0-9]++(?:\.[0-9]++)?+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+)(\s*+)"
-)
+_PLAIN = re.compile(r"\s*+([+-]?(?:[0-9]++(?:\.[0-9]++)?+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+)(\s*+)")
 _WORDS_SAID = re.compile(
     r"\b(?:answer|number|value|result|output)\b[ \t]*(?:is|:|=)[ \t\"'`*]*([A-Za-z][A-Za-z ,-]*)",
     re.IGNORECASE,
@@ -84,9 +82,7 @@ def extract_number(
     found = _lenient(text, finish_reason)
     if mode == "lenient":
         return found
-    if not found.is_valid:
-        return Extraction(None, found.status, found.reason, reading=mode)
-    return Extraction(None, "off-form", "more than the plain number", reading=mode)
+    return not_strict(found, "more than the plain number")
 
 
 def check_mode(mode: str) -> None:
@@ -125,7 +121,7 @@ def _lenient(text: str, finish_reason: str | None) -> Extraction:
     if isinstance(held, tuple):
         return _held(held, text, finish_reason)
     if held is not None:
-        return _none(text, finish_reason, held, is_several="several" in held)
+        return without_value(text, held, is_several="several" in held, finish_reason=finish_reason)
     boxed = [_single(text, *span) for span in boxes(text)]
     if boxed:
         return _agreed((token for token in boxed if token), "boxed", text, finish_reason)
@@ -139,7 +135,7 @@ def _held(held: tuple[str, tuple[int, int]], text: str, finish_reason: str | Non
     written, (start, _) = held
     token = _single(written, 0, len(written))
     if token is None or token.value is None:
-        return _none(text, finish_reason, "the object holds no number")
+        return without_value(text, "the object holds no number", finish_reason=finish_reason)
     return _valid(token._replace(start=token.start + start, end=token.end + start), "in an object")
 
 
@@ -153,7 +149,9 @@ def _weighed(text: str, tokens: list[Numeral], finish_reason: str | None) -> Ext
     if len(found.marked) == found.n_plain == 1 and found.marked[0][0].value is not None:
         return _valid(found.marked[0][0], "the only number")
     odd = next((token.reason for token in tokens if token.value is None), "no number is offered")
-    return _none(text, finish_reason, odd, is_several=found.is_list, code=code)
+    return without_value(
+        text, odd, is_several=found.is_list, code=code, finish_reason=finish_reason
+    )
 
 
 def _agreed(
@@ -170,7 +168,9 @@ def _agreed(
     if len(values) == 1 and None not in values:
         return _valid(found[-1], reason)
     why = f"{len(values)} different numbers are {reason}" if found else f"no number is {reason}"
-    return _none(text, finish_reason, why, is_several=len(values) > 1, code=code)
+    return without_value(
+        text, why, is_several=len(values) > 1, code=code, finish_reason=finish_reason
+    )
 
 
 def _single(text: str, start: int, end: int) -> Numeral | None:
@@ -195,9 +195,9 @@ def _in_words(text: str, finish_reason: str | None) -> Extraction:
     elif (said := _WORDS_SAID.search(text)) is not None and not text[said.end() :].strip(" .!*`\n"):
         value, span = number_in_words(said[1]), said.span(1)
     if value is None:
-        return _none(text, finish_reason, _why_not(text))
+        return without_value(text, _why_not(text), finish_reason=finish_reason)
     if finish_reason == LENGTH and not text[span[1] :].strip(" "):
-        return _none(text, finish_reason, "a number at the cut")
+        return without_value(text, "a number at the cut", finish_reason=finish_reason)
     return _valid(Numeral(*span, value), "in words")
 
 
@@ -207,21 +207,3 @@ def _why_not(text: str) -> str:
 
 def _valid(token: Numeral, reason: str) -> Extraction:
     return Extraction(token.value, "valid", reason, (token.start, token.end))
-
-
-def _none(
-    text: str,
-    finish_reason: str | None,
-    reason: str,
-    *,
-    is_several: bool = False,
-    code: CodeSpans | None = None,
-) -> Extraction:
-    return without_value(
-        text,
-        finish_reason=finish_reason,
-        reading="lenient",
-        reason=reason,
-        is_several=is_several,
-        spans=code,
-    )

@@ -29,9 +29,7 @@ _BODY = (
     rf"(?:[\w.]|[,/:+](?=\d)|-(?=\w)|\{{,\}}(?=\d)|\\[,;!](?=\d)"
     rf"|[{NARROW_BLANKS}](?=\d{{3}}(?!\d))|[ ](?=000(?!\d)))*+"
 )
-_TOKEN = re.compile(
-    rf"(?<![\w.+\-])(?:([+-]?(?:{_SCIENTIFIC})(?![\w^]))|[+-]?\.?\d{_BODY})"
-)
+_TOKEN = re.compile(rf"(?<![\w.+\-])(?:([+-]?(?:{_SCIENTIFIC})(?![\w^]))|[+-]?\.?\d{_BODY})")
 _DIGIT = re.compile(r"\d")
 _DECIMAL = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?\d++)?+")
 _GROUPED = re.compile(
@@ -42,7 +40,7 @@ _BASE_AND_POWER = re.compile(rf"(.*?)(?:{_TIMES})?10[ \t]?({_POWER})", re.DOTALL
 
 
 def numerals(text: str) -> Iterator[Numeral]:
-    """Yield what looks like a number, from left to right, without overlap.
+    r"""Yield what looks like a number, from left to right, without overlap.
 
     Parameters
     ----------
@@ -56,7 +54,7 @@ def numerals(text: str) -> Iterator[Numeral]:
 
     Examples
     --------
-    >>> [token.value for token in numerals("1,234.5 or 1.2 \\\\times 10^{-3}, not 3a5")]
+    >>> [token.value for token in numerals("1,234.5 or 1.2 \\times 10^{-3}, not 3a5")]
     [1234.5, 0.0012, None]
     """
     digit = _DIGIT.search(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from unpredictabench.extract.classes import LENGTH
@@ -20,7 +21,7 @@ _ASIDE_AFTER = re.compile(
     r"|(?: +[*/+×·÷^=>] +|(?:\*(?!\*)|[/+×·÷^=]))[\w(\\]| +- +[\d(]| *< *[\d(\\]"
 )
 _ASIDE_WORDS = frozenset(
-    "line step case question example problem part figure table chapter section item test python "
+    "line step case question example problem part figure table chapter section item test python "  # noqa: SIM905 - words read better in a row
     "version option day page exercise level no. nr.".split()
 )
 _ENUMERATOR = re.compile(r"\d{1,3}[.)][ \t]+[^\W\d]")
@@ -32,12 +33,15 @@ _RANGE = re.compile(r"\s*(?:to|through|and|-)\s*")
 _TAGS = re.compile(r"</?[A-Za-z][^<>\n]{0,40}>|\\(?:text|math)(?:bf|it|rm|tt)?(?![a-z])")
 _TOLERANCE = re.compile(r"\s*(?:±|\\pm|\+/-|\+-)\s*[\d.]++")
 _GLOSS = re.compile(r"\s*\([^()\d\n]{1,80}\)")
-_TAIL = re.compile(r"[ \t\"'`*_$)\\\]}>]*(?:\Z|[.,;:!?\n(]|-|with\b|which\b|[a-z]{2,7}\b)")
-_GO_ON = frozenset("because since which and so as but for with from in on".split())
-_UNIT = re.compile(r"[ \t]*([A-Za-z°]+)")
+_TAIL = re.compile(
+    r"[ \t\"'`*_$)\\\]}>]*(?:\Z|[.,;:!?\n(±]|-|\\pm|\+/-|with\b|which\b|[a-z]{2,7}\b)"
+)
+_GO_ON = frozenset("because since which and so as but for with from in on".split())  # noqa: SIM905 - words read better in a row
+_UNIT = re.compile(r"[ \t]*([A-Za-z°]+)(?!\w)")
 _NOT_UNITS = frozenset(
-    "is are was were of percent times more less out or to in at has have numbers number digits "
-    "decimal random terms can will would th a an the".split()
+    "is are was were of percent times more less out or to in at has have numbers number digits "  # noqa: SIM905 - words read better in a row
+    "decimal random terms can will would th a an the lines line long values samples steps rows "
+    "columns characters words items decimals integers".split()
 )
 _GAP_LENGTH = 24
 _LIST_LENGTH = 3
@@ -86,10 +90,12 @@ def offers(
         The marked numbers; one that belongs to a list or may be cut is not among them.
     """
     stays = [token for at, token in enumerate(tokens) if not _is_aside(text, tokens, at, code)]
-    links = [_is_linked(text, one, two) for one, two in zip(stays, stays[1:], strict=False)]
+    links = [_is_linked(text, one, two) for one, two in pairwise(stays)]
     marked = []
     for at, token in enumerate(stays):
-        if (at > 0 and links[at - 1]) or (at < len(links) and links[at]):
+        if at > 0 and links[at - 1]:
+            continue
+        if at < len(links) and links[at]:
             if not _is_alone(text, token) and mark_before(text, token.start) >= Mark.SAID:
                 return Offers((), len(stays), is_list=True)
             continue
@@ -230,7 +236,7 @@ def _ends_there(text: str, token: Numeral, after: str) -> bool:
         return True
     unit = _UNIT.match(after)
     is_first = not text[max(0, token.start - WINDOW) : token.start].strip(OPENERS)
-    is_remark = unit is None or unit[1].lower() not in _NOT_UNITS
+    is_remark = unit[1].lower() not in _NOT_UNITS if unit else not rest[0].isalnum()
     return is_first and is_remark and len(text) - token.end <= _SHORT_REST
 
 

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from unpredictabench.extract import lists
-from unpredictabench.extract.classes import LENGTH, CodeSpans, without_value
+from unpredictabench.extract.classes import LENGTH, CodeSpans, not_strict, without_value
 from unpredictabench.extract.identity import Items
 from unpredictabench.extract.number import check_mode
 from unpredictabench.extract.plaintext import plain
@@ -57,8 +57,8 @@ def extract_permutation(
     finish_reason : str, optional
         Why the model stopped.
     mode : {"lenient", "strict"}
-        Strict accepts a text that is one JSON array of the items; lenient also lists in other
-        notations and in prose, as long as one order only is offered.
+        Strict accepts a text that is one JSON array of the items, or the items between commas;
+        lenient also lists in other notations and in prose, as long as one order only is offered.
 
     Returns
     -------
@@ -87,11 +87,9 @@ def extract_permutation(
     found = _lenient(plain(text), known, finish_reason)
     if mode == "lenient":
         return found
-    if not found.is_valid:
-        return Extraction(None, found.status, found.reason, reading=mode)
-    if _is_json_array(text):
-        return Extraction(found.value, "valid", "a JSON array", found.span, mode)
-    return Extraction(None, "off-form", "more than the array asked for", reading=mode)
+    if found.is_valid and (_is_json_array(text) or _is_comma_list(text, known)):
+        return Extraction(found.value, "valid", "the list asked for", found.span, mode)
+    return not_strict(found, "more than the list asked for")
 
 
 def _is_json_array(text: str) -> bool:
@@ -102,12 +100,16 @@ def _is_json_array(text: str) -> bool:
     return isinstance(parsed, list)
 
 
+def _is_comma_list(text: str, items: Items) -> bool:
+    return all(part.strip() in items.exact for part in text.split(","))
+
+
 def _lenient(text: str, items: Items, finish_reason: str | None) -> Extraction:
     code = CodeSpans(text)
     found = [its for its in lists.bracketed(text) if its.start not in code]
     if not found and (bare := _bare(text, items)) is not None:
         if finish_reason == LENGTH and not text[bare.end :].strip(" "):
-            return _none(text, finish_reason, "a list at the cut", code=code)
+            return without_value(text, "a list at the cut", code=code, finish_reason=finish_reason)
         found = [bare]
     weighed = [(_weight(text, its), items.order(its.elements), its) for its in found]
     for least in (3, 2, 1):
@@ -119,13 +121,15 @@ def _lenient(text: str, items: Items, finish_reason: str | None) -> Extraction:
                 return Extraction(order, "valid", "the only order", (its.start, its.end))
         if len({order for order, _ in strong}) > 1:
             why = f"{len(strong)} lists are offered"
-            return _none(text, finish_reason, why, is_several=len(orders) > 1, code=code)
+            return without_value(
+                text, why, is_several=len(orders) > 1, code=code, finish_reason=finish_reason
+            )
     why = next((order for _, order, _ in weighed if isinstance(order, str)), "no list of the items")
-    return _none(text, finish_reason, why, code=code)
+    return without_value(text, why, code=code, finish_reason=finish_reason)
 
 
 def _weight(text: str, its: lists.Written) -> int:
-    """Return 3 for the final answer, 2 for a list of its own or said, 1 if unclear, 0 for an aside."""
+    """Return 3 for a final answer, 2 for a list alone or said, 1 if unclear, 0 for an aside."""
     before = text[max(0, its.start - _WINDOW) : its.start]
     after = text[its.end : its.end + _WINDOW]
     stem = before.rstrip(_WRAPPING)
@@ -168,21 +172,3 @@ def _parts(written: str) -> tuple[str, ...]:
         rows = rows[1:]
     parts = rows if len(rows) > 1 else lists.elements(_ARROW.sub(",", core))
     return tuple(part.strip(_WRAPPING) for part in parts)
-
-
-def _none(
-    text: str,
-    finish_reason: str | None,
-    reason: str,
-    *,
-    code: CodeSpans,
-    is_several: bool = False,
-) -> Extraction:
-    return without_value(
-        text,
-        finish_reason=finish_reason,
-        reading="lenient",
-        reason=reason,
-        is_several=is_several,
-        spans=code,
-    )

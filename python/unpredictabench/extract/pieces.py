@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
+
+from unpredictabench.extract.lines import NO_OUTPUT
+from unpredictabench.extract.objects import Written
 
 if TYPE_CHECKING:
     from unpredictabench.records import AnswerKind
@@ -14,6 +18,67 @@ _PART = re.compile(r"(?:\"(?:[^\"\\\n]|\\.)*+\"|[^,;\n\"]|\")++")
 _INNER = re.compile(r"[\[(][^\[\]()]*+[\])]")
 _BLANKS = re.compile(r"\S+")
 _EDGES = " \t\r,;"
+_FENCED = re.compile(r"\s*+```[\w+#-]*+\s*+(.*?)\s*```\s*\Z", re.DOTALL)
+_MARKED = re.compile(
+    r"(?:\A|\n)[^\w\n]{0,9}(?:final )?answers?\b[^\w\n\[\"'-]{0,9}:", re.IGNORECASE
+)
+
+
+def answer_part(text: str) -> tuple[int, int]:
+    """Return the span after the last line that begins with "Answer:", or of the whole text.
+
+    Parameters
+    ----------
+    text : str
+        The reply.
+
+    Returns
+    -------
+    (int, int)
+        Where the answers stand.
+    """
+    end = 0
+    for mark in _MARKED.finditer(text):
+        end = mark.end()
+    return end, len(text)
+
+
+def array(text: str, kind: AnswerKind) -> list[str] | None:
+    r"""Return the elements of a reply that is a JSON array, each as a text of its own.
+
+    Parameters
+    ----------
+    text : str
+        The reply, in a fence or not.
+    kind : {"number", "permutation", "choice", "lines"}
+        What each answer is; strings lose their quotes where text was asked for.
+
+    Returns
+    -------
+    list of str, or None
+        The elements; None when the text is no JSON array.
+
+    Examples
+    --------
+    >>> array('[1.50, true, "2"]', "number")
+    ['1.50', 'true', '"2"']
+    """
+    fenced = _FENCED.match(text) if "```" in text else None
+    try:
+        parsed = json.loads(fenced[1] if fenced else text, parse_int=Written, parse_float=Written)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(parsed, list):
+        return None
+    keeps_quotes = kind in {"number", "permutation"}
+    elements = [
+        str(element)
+        if isinstance(element, Written) or (isinstance(element, str) and not keeps_quotes)
+        else json.dumps(element, ensure_ascii=False)
+        for element in parsed
+    ]
+    # An empty string in an array is said; as a reply of its own it would be silence.
+    return [one or NO_OUTPUT for one in elements] if kind == "lines" else elements
 
 
 def pieces(text: str, kind: AnswerKind, n_asked: int) -> list[tuple[int, int]]:
@@ -70,7 +135,7 @@ def _is_content(row: str) -> bool:
 
 def _counted(text: str, rows: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the lines that count 1, 2, 3, ... without their counters, if they do."""
-    found = []
+    found: list[tuple[int, int]] = []
     for start, end in rows:
         counter = _COUNTER.match(text, start, end)
         if counter is not None and int(counter[1]) == len(found) + 1:
@@ -85,7 +150,7 @@ def _are_rows_of_parts(text: str, rows: list[tuple[int, int]], n_asked: int) -> 
 
 
 def _parts(text: str, rows: list[tuple[int, int]], kind: AnswerKind) -> list[tuple[int, int]]:
-    found = []
+    found: list[tuple[int, int]] = []
     for start, end in rows:
         parts = [_trimmed(text, match.span()) for match in _PART.finditer(text, start, end)]
         parts = [(one, two) for one, two in parts if two > one]

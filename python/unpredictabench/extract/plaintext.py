@@ -1,4 +1,4 @@
-"""One plain character for each typographic one, so that spans in the plain text fit the original."""
+"""One plain character for each typographic one, so that spans stay those of the original."""
 
 from __future__ import annotations
 
@@ -7,7 +7,18 @@ import unicodedata
 _QUOTES = dict.fromkeys("‘’‚‛′`´＇", "'") | dict.fromkeys("“”„‟″«»＂", '"')
 _DASHES = dict.fromkeys("−–—‐‑‒―﹣－⁻", "-")
 _BLANKS = dict.fromkeys("\u2002\u2003\u2004\u2005\u3000\u200b\ufeff\u200e\u200f", " ")
-_SIGNS = {"＋": "+", "．": ".", "，": ",", "：": ":", "％": "%", "＝": "=", "＊": "*", "∗": "*"}
+_SIGNS = {
+    "＋": "+",
+    "．": ".",
+    "，": ",",
+    "：": ":",
+    "％": "%",
+    "＝": "=",
+    "＊": "*",
+    "٫": ".",
+    "٬": ",",
+    "∗": "*",
+}
 NARROW_BLANKS = "\u00a0\u2007\u2009\u202f"
 """Blanks that typographers put between groups of digits; kept, for the numerals."""
 SUPERSCRIPTS = {ord(sign): str(digit) for digit, sign in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")} | {0x207B: "-"}
@@ -27,9 +38,13 @@ class _Plain(dict[int, str]):
         return sign if digit is None else str(digit)
 
 
-_TABLE = _Plain({
-    ord(sign): plain for sign, plain in (_QUOTES | _DASHES | _BLANKS | _SIGNS).items() if sign not in "`⁻"
-})
+_TABLE = _Plain(
+    {
+        ord(sign): plain
+        for sign, plain in (_QUOTES | _DASHES | _BLANKS | _SIGNS).items()
+        if sign not in "`⁻"
+    }
+)
 
 
 def plain(text: str) -> str:

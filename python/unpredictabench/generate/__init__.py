@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from unpredictabench._callable import make_callable
 from unpredictabench.generate.budget import Budget, Price, Usage, estimated
 from unpredictabench.generate.planning import Design, Work, work
 from unpredictabench.generate.running import generate, generate_async
@@ -22,3 +23,5 @@ __all__ = [
     "generate_async",
     "work",
 ]
+
+make_callable(__name__)

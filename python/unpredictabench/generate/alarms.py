@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 LONG_ANSWER = 40
 """Characters above which two equal answers are no likely coincidence."""
 MOST_COPIES = 10
+MOST_CHARACTERS_A_TOKEN = 8  # no tokenizer puts more of ordinary text into one on average
 MOST_SHARE = 0.8  # of a task's answers; a fair coin with long labels stays below
 
 
@@ -29,7 +30,8 @@ def marks(completions: Sequence[Completion]) -> tuple[str, ...]:
     tuple of str
         Empty for a run above suspicion.
     """
-    found = (repeated_replies(completions), copied_answers(completions), drift(completions))
+    checks = (repeated_replies, copied_answers, drift, undercounted)
+    found = (check(completions) for check in checks)
     return tuple(sentence for sentence in found if sentence is not None)
 
 
@@ -67,6 +69,19 @@ def drift(completions: Iterable[Completion]) -> str | None:
     return (
         "the model changed during the run: first half "
         f"{', '.join(sorted(first))}; second half {', '.join(sorted(second))}"
+    )
+
+
+def undercounted(completions: Iterable[Completion]) -> str | None:
+    """Compare the reported tokens with the text, as servers may count one choice of several."""
+    counted = [c for c in completions if c.completion_tokens is not None and c.text]
+    n_characters = sum(len(c.text or "") + len(c.reasoning or "") for c in counted)
+    n_tokens = sum(c.completion_tokens or 0 for c in counted)
+    if n_characters <= MOST_CHARACTERS_A_TOKEN * n_tokens:
+        return None
+    return (
+        f"the server counted {n_tokens} tokens for {n_characters} characters: it leaves answers "
+        "out, so usage and cost are too low"
     )
 
 

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from unpredictabench.stats._arrays import PreparedTruth, RaggedArray
 from unpredictabench.stats._bootstrap import BootstrapResult, bootstrap
+from unpredictabench.stats._bootstrap_2samp import (
+    Bootstrap2SampResult,
+    IntervalArrays,
+    bootstrap_2samp,
+)
 from unpredictabench.stats._distance_tests import (
     DistanceTestResult,
     energy_test,
@@ -24,14 +29,17 @@ from unpredictabench.stats._intervals import (
 from unpredictabench.stats._ks import KsResult, ks_2samp
 
 __all__ = [
+    "Bootstrap2SampResult",
     "BootstrapResult",
     "DistanceTestResult",
+    "IntervalArrays",
     "KsResult",
     "McNemarResult",
     "PreparedTruth",
     "RaggedArray",
     "benjamini_hochberg",
     "bootstrap",
+    "bootstrap_2samp",
     "energy_distance",
     "energy_test",
     "holm",

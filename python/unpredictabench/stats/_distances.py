@@ -223,7 +223,10 @@ def opened_pairs(x: object, y: object, empty: Empty) -> tuple[Pairs, NDArray[np.
         raise InputError("empty", "be 'raise' or 'nan'", empty)
     opened = pairs(x, y, allow_infinite=False, allow_empty=True)
     is_empty = opened.x.lengths() == 0
-    if not isinstance(opened.y, _native.Truth):
+    if isinstance(opened.y, _native.Truth):
+        if not opened.y.is_finite:
+            raise InputError("y", "be finite: a mean is taken", "infinite draws in the truth")
+    else:
         truth_is_empty = opened.y.lengths() == 0
         if empty == "raise":
             refuse_empty(opened.y, truth_is_empty)

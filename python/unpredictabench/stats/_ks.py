@@ -136,7 +136,7 @@ def ks_2samp(
 def _single(opened: Pairs, counts: Any, alternative: str, method: str) -> KsResult:
     count = counts if isinstance(counts, int) else int(counts[0])
     y = opened.y
-    truth = y if isinstance(y, _native.Truth) else _native.Truth(y.flat())
+    truth = y if isinstance(y, _native.Truth) else y.flat()
     statistic, location, sign, pvalue, log_pvalue, is_exact = _native.ks_2samp_one(
         opened.x.flat(), truth, count, alternative, method
     )

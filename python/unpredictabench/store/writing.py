@@ -37,6 +37,10 @@ class _Note:
     data: str
 
 
+_Item: TypeAlias = Completion | _Note | threading.Event | None
+"""What a writer's thread is handed: a row, a line of the log, a flush to answer, or the end."""
+
+
 class Writer:
     """Append completions and log lines to a run; made by `open_writer`.
 
@@ -58,7 +62,7 @@ class Writer:
         self.n_duplicates = 0
         self._connection = connection
         self._descriptor = descriptor
-        self._queue: queue.SimpleQueue[Completion | _Note | threading.Event] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[_Item] = queue.SimpleQueue()
         self._hurry = threading.Event()
         self._failure: StoreError | None = None
         self._is_closed = False
@@ -80,17 +84,20 @@ class Writer:
 
     def flush(self) -> None:
         """Return when everything appended before is committed; raise if it cannot be."""
-        self._drain()
+        self._check()
+        committed = threading.Event()
+        self._queue.put(committed)
+        self._hurry.set()
+        committed.wait()
         self._check()
 
     def close(self) -> None:
         """Commit what is left, leave one plain file behind and let the next writer in."""
         if self._is_closed:
             return
-        self._drain()
         self._is_closed = True
+        self._queue.put(None)
         self._hurry.set()
-        self._queue.put(threading.Event())
         self._thread.join()
         # Not possible while a reader is there, or on a full disk: the WAL then stays, complete.
         with contextlib.suppress(sqlite3.Error):
@@ -119,14 +126,9 @@ class Writer:
         if self._is_closed:
             raise StoreError(f"{self.path} is closed; open the run again to write to it")
 
-    def _drain(self) -> None:
-        committed = threading.Event()
-        self._hurry.set()
-        self._queue.put(committed)
-        committed.wait()
-
     def _work(self) -> None:
-        while not self._is_closed:
+        batch: list[_Item] = []
+        while None not in batch:
             batch = [self._queue.get()]
             self._hurry.wait(LINGER_S)
             self._hurry.clear()
@@ -139,7 +141,7 @@ class Writer:
                 if isinstance(item, threading.Event):
                     item.set()
 
-    def _commit(self, batch: Sequence[Completion | _Note | threading.Event]) -> StoreError | None:
+    def _commit(self, batch: Sequence[_Item]) -> StoreError | None:
         completions = [rows.to_row(item) for item in batch if isinstance(item, Completion)]
         notes = [(item.at, item.kind, item.data) for item in batch if isinstance(item, _Note)]
         try:

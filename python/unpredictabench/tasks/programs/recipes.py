@@ -28,6 +28,9 @@ NAMES = {
 """What the blank names in a program may become; the lists are disjoint."""
 
 
+WHOLE_UP_TO = 1e15  # beyond, a float no longer means one whole number
+
+
 def always(_: Params) -> bool:
     """Suit any parameters."""
     return True
@@ -62,14 +65,19 @@ def fill(recipe: Recipe, params: Params, rng: np.random.Generator) -> tuple[str,
 
 
 def literal(value: object) -> str:
-    """Write a parameter as Python source."""
+    """Write a parameter as Python source; whole numbers as integers."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < WHOLE_UP_TO:
+        return repr(int(value))
     if isinstance(value, float) and 0 < value < 1 and len(repr(value)) > 12:
         inverse = round(1 / value)
         if 1 / inverse == value:
             return f"1 / {inverse}"
-    if isinstance(value, list) and value and isinstance(value[0], list):
-        return "[\n" + "".join(f"    {row!r},\n" for row in value) + "]"
-    return repr(value)
+    if not isinstance(value, list):
+        return repr(value)
+    parts = [literal(part) for part in value]
+    if value and isinstance(value[0], list):
+        return "[\n" + "".join(f"    {part},\n" for part in parts) + "]"
+    return f"[{', '.join(parts)}]"
 
 
 def derived(params: Params, vector: str) -> dict[str, str]:
@@ -79,11 +87,18 @@ def derived(params: Params, vector: str) -> dict[str, str]:
         blanks["numpy_jump"], blanks["plain_jump"] = jump_calls(params["jump"])
     if params.get("component") == "normal-location":
         blanks["center"] = line(params["offset"], params["slope"])
-    if "start" in params:
-        blanks["failures_first"] = str(params["start"])
+    if "df" in params and "shape" not in params:
+        blanks["placed"] = placed(params.get("location", 0), params.get("scale", 1))
     if "population" in params:
         blanks["others"] = str(params["population"] - params["successes"])
     return blanks
+
+
+def placed(location: float, scale: float) -> str:
+    """Write the shift and stretch that stand before a standard draw."""
+    if (location, scale) == (0, 1):
+        return ""
+    return f"{literal(location)} + {literal(scale)} * "
 
 
 def line(offset: float, slope: float) -> str:

@@ -73,7 +73,7 @@ def lost_update(rng: np.random.Generator) -> Story:
 def interleaved_append(rng: np.random.Generator) -> Story:
     """Tell of two threads that append their lines to one file."""
     a, b = labels(rng, 2)
-    n_a, n_b, first = between(rng, 1, 3), between(rng, 2, 3), chance(rng, 20, 80)
+    n_a, n_b, first = between(rng, 2, 3), between(rng, 2, 3), chance(rng, 20, 80)
 
     def moves(order: str) -> Moves[str]:
         left_a, left_b = order.count("a") < n_a, order.count("b") < n_b
@@ -92,7 +92,7 @@ def interleaved_append(rng: np.random.Generator) -> Story:
     law = {lines(order): weight for order, weight in ends("", moves).items()}
     question = (
         f"Two threads of {codename(rng)}, {a} and {b}, append to the same empty file. Thread {a} "
-        f'appends {n_a} line{"s" * (n_a > 1)}, numbered from 1 ("{a} 1" and so on), and thread '
+        f'appends {n_a} lines, numbered from 1 ("{a} 1", "{a} 2", ...), and thread '
         f'{b} appends {n_b} lines, numbered likewise ("{b} 1", "{b} 2", ...); each thread keeps '
         f"its own order and every append is atomic. While both still have lines to append, the "
         f"next append is made by {a} with probability {percent(first)} and otherwise by {b}, "
@@ -172,7 +172,7 @@ def sleep_race(rng: np.random.Generator) -> Story:
 
 def barrier_wait(rng: np.random.Generator) -> Story:
     """Tell of a barrier that opens when the slowest worker arrives."""
-    n, sides, ready = between(rng, 2, 6), between(rng, 4, 12), between(rng, 0, 5)
+    n, sides, ready = between(rng, 2, 6), between(rng, 4, 12), between(rng, 2, 9)
     law = {
         ready + ticks: Fraction(ticks**n - (ticks - 1) ** n, sides**n)
         for ticks in range(1, sides + 1)
@@ -180,8 +180,8 @@ def barrier_wait(rng: np.random.Generator) -> Story:
     question = (
         f"In the batch job {codename(rng)}, {n} workers meet at a barrier. Each worker needs a "
         f"whole number of ticks from 1 to {sides} before it arrives, every number equally likely, "
-        f"independently of the others. The barrier opens exactly {ready} ticks after the last "
-        f"worker has arrived, and all clocks start at 0. "
+        f"independently of the others; all start at tick 0. The barrier opens exactly {ready} "
+        f"ticks after the last worker has arrived. "
         + ask(rng, "the number of ticks after which the barrier opens")
     )
     facts = {"n": n, "sides": sides, "ready": ready}

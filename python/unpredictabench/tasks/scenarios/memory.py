@@ -55,14 +55,14 @@ def freed_objects(rng: np.random.Generator) -> Story:
         (a, b, c, d): first * second,
     }
     question = (
-        f"The heap of {codename(rng)} holds four objects. {a} refers to {b}, {b} refers to {c}, "
-        f"and {c} refers to {d}; there are no other references between objects. Two root pointers "
-        f"exist: one refers to {a}, the other to {c}. Before the collection the root pointer to "
-        f"{a} is cleared with probability {percent(first)}, and the one to {c} is cleared with "
-        f"probability {percent(second)}, independently. The collector then frees every object "
-        f"that no remaining root pointer reaches, directly or through other objects, and prints "
-        f"the names of the freed objects in alphabetical order, one per line, and nothing else. "
-        + ask(rng, "what the collector prints")
+        f"The heap of {codename(rng)} holds four objects. Object {a} refers to {b}, {b} refers "
+        f"to {c}, and {c} refers to {d}; there are no other references between objects. "
+        f"Two root pointers exist: one refers to {a}, the other to {c}. Before the collection the "
+        f"root pointer to {a} is cleared with probability {percent(first)}, and the one to {c} is "
+        f"cleared with probability {percent(second)}, independently. The collector then frees "
+        f"every object that no remaining root pointer reaches, directly or through other "
+        f"objects, and prints the names of the freed objects in alphabetical order, one per line, "
+        f"and nothing else. " + ask(rng, "what the collector prints")
     )
     facts = {"names": (a, b, c, d), "cleared": (float(first), float(second))}
     why = "While the first root stands all is reachable; the second keeps the last two alive."

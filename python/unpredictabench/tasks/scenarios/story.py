@@ -18,10 +18,22 @@ State = TypeVar("State")
 Moves: TypeAlias = "list[tuple[State, Fraction]]"
 NO_OUTPUT = "(no output)"
 ASKS = (
-    "Play one such run through with real chance and report {what}.",
-    "Let it happen once, every random step drawn as described, and report {what}.",
-    "Carry out a single run in your head, drawing each random step as stated, and report {what}.",
-    "Report {what} for one fresh run, every random step drawn with the stated probability.",
+    (
+        "Play one such run through with real chance and report {what}. Over many answers the "
+        "results should vary as they would over many runs."
+    ),
+    (
+        "Let it happen once, every random step drawn as described, and report {what}; each "
+        "possible result should come up in your answers as often as it would in reality."
+    ),
+    (
+        "Draw every random step of a single run as stated and report {what}. Do not pick the most "
+        "likely result: over many answers each result should appear with its true frequency."
+    ),
+    (
+        "For one fresh run, with every random step drawn with the stated probability, report "
+        "{what}. Asked again and again, your answers should be spread like the real results."
+    ),
 )
 
 

@@ -63,9 +63,9 @@ RECIPES: Recipes = {
             """
             import numpy as np
 
-            nu, loc, scale = $df, $location, $scale
+            nu = $df
             $rng = np.random.default_rng()
-            print(loc + scale * $rng.standard_t(nu))
+            print(${placed}$rng.standard_t(nu))
             """,
             "NumPy's Student t generator with $df degrees of freedom, shifted and scaled.",
         ),
@@ -79,7 +79,7 @@ RECIPES: Recipes = {
                 chi_squared = random.gammavariate(nu / 2, 2)
                 return z / math.sqrt(chi_squared / nu)
 
-            print($location + $scale * student_t(nu=$df))
+            print(${placed}student_t(nu=$df))
             """,
             "A normal over the root of a chi-squared over its degrees of freedom.",
         ),

@@ -50,7 +50,7 @@ RECIPES: Recipes = {
             """
             import random
 
-            below, above = int($alpha) - 1, int($beta) - 1
+            below, above = $alpha - 1, $beta - 1
             marks = sorted(random.random() for _ in range(below + above + 1))
             print(marks[below])
             """,
@@ -160,12 +160,12 @@ RECIPES: Recipes = {
             """
             import random
 
-            left, width = $low, $high - $low
+            left, right = $low, $high
             fraction = 0.0
             for place in range(1, 54):
                 if random.getrandbits(1):
                     fraction += 0.5 ** place
-            print(left + width * fraction)
+            print(left + (right - left) * fraction)
             """,
             "Fair binary digits make a uniform fraction.",
         ),

@@ -63,7 +63,7 @@ RECIPES: Recipes = {
             def mean_square(n):
                 return sum(random.gauss(0, 1) ** 2 for _ in range(n)) / n
 
-            print(mean_square(int($df1)) / mean_square(int($df2)))
+            print(mean_square($df1) / mean_square($df2))
             """,
             "The ratio of mean squares of $df1 and $df2 standard normals is F.",
             whole("df1", "df2"),
@@ -190,7 +190,7 @@ RECIPES: Recipes = {
             print(energy)
             """,
             "Each pair of squared normals is an exponential of mean 2.",
-            whole("df"),
+            lambda params: whole("df")(params) and params["df"] >= 4,
         ),
         Recipe(
             """

@@ -78,7 +78,7 @@ RECIPES: Recipes = {
             df = $df
             z = random.gauss(0, 1)
             energy = random.gammavariate(df / 2, 2)
-            print($location + $scale * z / math.sqrt(energy / df))
+            print(${placed}z / math.sqrt(energy / df))
             """,
             "A normal over the root of a chi-squared over its degrees of freedom.",
         ),
@@ -95,7 +95,7 @@ RECIPES: Recipes = {
                 if 0 < w <= 1:
                     break
             $out = x * math.sqrt(k * (w ** (-2 / k) - 1) / w)
-            print($location + $scale * $out)
+            print(${placed}$out)
             """,
             "Bailey's polar method gives Student's t.",
         ),
@@ -106,7 +106,7 @@ RECIPES: Recipes = {
             $rng = np.random.default_rng()
             top, *rest = $rng.standard_normal(1 + $df)
             noise = np.sqrt(np.mean(np.square(rest)))
-            print($location + $scale * top / noise)
+            print(${placed}top / noise)
             """,
             "A normal over the root mean square of $df others is Student's t.",
             whole("df"),

@@ -282,8 +282,9 @@ RECIPES: Recipes = {
             import random
 
             miss = 1 - $probability
-            waits = int(math.log(1 - random.random()) / math.log(miss))
-            print($start + waits)
+            waits = $start
+            waits += int(math.log(1 - random.random()) / math.log(miss))
+            print(waits)
             """,
             "The whole part of an exponential: failures before the first success, from $start.",
             lambda params: params["probability"] < 1,

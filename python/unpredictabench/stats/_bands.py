@@ -1,0 +1,157 @@
+"""Critical distances: the band around a law or a truth inside of which a sample of N passes."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from unpredictabench import _native
+from unpredictabench.stats._ks1 import tails
+from unpredictabench.stats._laws import SAME, Floats, Law, step_law
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+MOST_REMEMBERED: Final = 1_000_000
+"""Bands kept in memory at most."""
+_REMEMBERED: dict[tuple[str, float, int], float] = {}
+
+
+def law_bands(law: Law, n: NDArray[np.int64], alpha: float, workers: int | None) -> Floats:
+    """Return for each N the distance from which on a sample fails against a law.
+
+    Parameters
+    ----------
+    law : Law
+        The law.
+    n : numpy.ndarray of int64
+        Sample sizes, at least 1.
+    alpha : float
+        Level of the test.
+    workers : int or None
+        Threads.
+
+    Returns
+    -------
+    numpy.ndarray
+        Half-way between the last attainable distance that passes and the first that fails; for a
+        continuous law the two are one.
+    """
+    if law.levels is None:
+        return _remembered("continuous", n, alpha, lambda m: _continuous(m, alpha, workers))
+    return _remembered(law.key, n, alpha, lambda m: _stepped(law, m, alpha, workers))
+
+
+def truth_bands(
+    counts: NDArray[np.int64], n: NDArray[np.int64], alpha: float, workers: int | None
+) -> tuple[NDArray[np.int64], str]:
+    """Return for each N the integer statistic from which on a sample fails against a truth.
+
+    Parameters
+    ----------
+    counts : numpy.ndarray of int64
+        Draws at or below each distinct value of the truth.
+    n, alpha, workers
+        As for `law_bands`.
+
+    Returns
+    -------
+    heights : numpy.ndarray of int64
+        Smallest ``|k m - j N|`` that fails.
+    method : {"two-sample", "fixed_band"}
+        Which null: the exact one of both samples, or for a truth with ties that of N draws from
+        its empirical cdf.
+    """
+    m = int(counts[-1])
+    if counts.size == m:
+        key = f"untied {m}"
+        heights = _remembered(
+            key, n, alpha, lambda sizes: _native.ks_2samp_critical(sizes, m, alpha, workers)
+        )
+        return heights.astype(np.int64), "two-sample"
+    law = step_law(np.concatenate([[0.0], counts / m]))
+    key = f"tied {hashlib.sha256(counts.tobytes()).hexdigest()}"
+    distances = _remembered(key, n, alpha, lambda sizes: _stepped(law, sizes, alpha, workers))
+    return np.ceil(distances * n * m).astype(np.int64), "fixed_band"
+
+
+def _remembered(
+    key: str | None,
+    n: NDArray[np.int64],
+    alpha: float,
+    compute: Callable[[NDArray[np.int64]], NDArray[np.number]],
+) -> Floats:
+    if key is None:
+        return compute(n).astype(np.float64)
+    missing = sorted({int(size) for size in n if (key, alpha, int(size)) not in _REMEMBERED})
+    if missing:
+        found = compute(np.array(missing, dtype=np.int64))
+        if len(_REMEMBERED) > MOST_REMEMBERED:
+            _REMEMBERED.clear()
+            missing, found = n.tolist(), compute(n)
+        for size, value in zip(missing, found, strict=True):
+            _REMEMBERED[key, alpha, size] = float(value)
+    return np.array([_REMEMBERED[key, alpha, int(size)] for size in n])
+
+
+def _continuous(n: NDArray[np.int64], alpha: float, workers: int | None) -> Floats:
+    return _native.ks_1samp_critical(n, alpha, workers)
+
+
+def _stepped(law: Law, n: NDArray[np.int64], alpha: float, workers: int | None) -> Floats:
+    """Find the step of P(D_N >= d) past alpha by a bracket [passes, fails] of attained distances.
+
+    Between attained distances the tail is constant, so a trial is first moved up to the next of
+    them. A law with atoms is never rejected before a continuous one (its distance is a supremum
+    over fewer levels), which gives the first trial; the next ones follow the tail's Gaussian slope.
+    """
+    passes = np.zeros(n.size)
+    fails = _continuous(n, alpha, workers)
+    fails_at = _next_attained(law, n, fails)
+    trial = np.nextafter(fails, 0) * (1 - 1e-3)
+    open_rows = np.arange(n.size)
+    while open_rows.size:
+        size, low, high = n[open_rows], passes[open_rows], fails[open_rows]
+        attained = _next_attained(law, size, trial[open_rows])
+        is_known = attained >= fails_at[open_rows] - SAME
+        log_p = np.full(size.size, -np.inf)
+        if not is_known.all():
+            some = ~is_known
+            log_p[some] = tails(law, size[some], attained[some], workers=workers)[1]
+        is_failing = log_p <= np.log(alpha)
+        fails_at[open_rows] = np.where(is_failing & ~is_known, attained, fails_at[open_rows])
+        high = np.where(is_failing, trial[open_rows], high)
+        low = np.where(is_failing, low, attained)
+        passes[open_rows], fails[open_rows] = low, high
+        is_open = _next_attained(law, size, low + 2 * SAME) < fails_at[open_rows] - SAME
+        trial[open_rows] = _next_trial(size, attained, log_p - np.log(alpha), (low, high))
+        open_rows = open_rows[is_open & (high - low > 2 * SAME)]
+    return (passes + np.minimum(fails_at, 1.0)) / 2
+
+
+def _next_trial(
+    n: NDArray[np.int64], d: Floats, excess: Floats, bracket: tuple[Floats, Floats]
+) -> Floats:
+    """Follow ``log p = c - 2 n d^2`` to log alpha; halve where that leaves the bracket."""
+    low, high = bracket
+    with np.errstate(invalid="ignore"):
+        step = np.sqrt(np.maximum(d * d + excess / (2 * n), 0.0))
+    margin = 0.02 * (high - low)
+    is_inside = np.isfinite(step) & (step > low + margin) & (step < high - margin)
+    return np.where(is_inside, step, (low + high) / 2)
+
+
+def _next_attained(law: Law, n: NDArray[np.int64], d: Floats) -> Floats:
+    """Return the smallest distance at or above `d` that some count attains; inf if none does."""
+    below, above = law.deciding_levels(n, d)
+    starts = np.cumsum(n) - n
+    j = np.arange(int(n.sum())) - np.repeat(starts, n)
+    sizes = np.repeat(n, n)
+    # At the ends the count is certain: 0 of N at level 0, N of N at level 1.
+    over = np.where(below > 0, (j + 1) / sizes - below, np.inf)
+    under = np.where(above < 1, above - j / sizes, np.inf)
+    return np.minimum.reduceat(np.minimum(over, under), starts)

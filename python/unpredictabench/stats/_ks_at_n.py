@@ -1,0 +1,293 @@
+"""KS@N: the probability that N answers pass the Kolmogorov-Smirnov test, from a pool of M."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from unpredictabench.errors import InputError
+from unpredictabench.records import Interval
+from unpredictabench.stats._pools import Integers, Pools, first_answers, pools_of
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from unpredictabench.stats._laws import Floats
+
+Estimator: TypeAlias = Literal["subsets", "first"]
+NEEDS_MORE = "needs n < the number of answers"
+TOO_FEW = "needs at least n answers"
+UNRELIABLE = "unreliable: n is more than half of the answers"
+ONE_SUBSET = "one subset has no spread"
+
+
+@dataclass(frozen=True, slots=True)
+class KsAtNResult:
+    """Pass rates: scalars, or arrays of shape (batch,), (n,) or (batch, n).
+
+    Attributes
+    ----------
+    n : int or ndarray
+        Answers in a subset.
+    pass_rate : float or ndarray
+        Estimated probability that n answers pass, in [0, 1]; NaN where there are fewer than n.
+    standard_error : float, None or ndarray
+        Jackknife standard error; None (NaN in arrays) where it does not exist.
+    critical_value : float or ndarray
+        The band used: a distance from which on a sample fails, above 1 where none does.
+    method : str
+        ``"law"``, ``"two-sample"`` or ``"fixed_band"``: the null behind the band.
+    reason : str, None or ndarray
+        Why there is no standard error, or why it is unreliable; None where all is well.
+    """
+
+    n: int | Integers
+    pass_rate: float | Floats
+    standard_error: float | Floats | None
+    critical_value: float | Floats
+    method: str
+    reason: str | NDArray[np.object_] | None
+
+
+def ks_at_n(
+    x: ArrayLike,
+    y_or_target: object,
+    n: int | ArrayLike,
+    *,
+    alpha: float = 1e-4,
+    estimator: Estimator = "subsets",
+    n_invalid: int | ArrayLike = 0,
+    workers: int | None = None,
+) -> KsAtNResult:
+    """Estimate the probability that N answers pass the Kolmogorov-Smirnov test.
+
+    With "subsets" that is the share of all subsets of N of the M answers that pass, computed
+    without drawing any: the unbiased estimator with the least variance.
+
+    Parameters
+    ----------
+    x : array_like
+        Answers: 1-d (one pool), 2-d or ragged (a batch, rows are pools).
+    y_or_target : NumericTarget, callable, array_like or PreparedTruth
+        The law or its (continuous) cdf, or draws from it: one for all rows, or one a row.
+    n : int or array_like of int
+        Sizes N, at least 1.
+    alpha : float, default 1e-4
+        Level: a subset passes when its p-value is above it.
+    estimator : {"subsets", "first"}, default "subsets"
+        All subsets, or the first N answers only (the published score, of higher variance).
+    n_invalid : int or array_like of int, default 0
+        Invalid answers in the pool beside `x`, one number or one a row. For "first" the number
+        among the first N slots instead: an array in the shape of the result.
+    workers : int, optional
+        Threads to use; all allowed cores by default. The result does not depend on it.
+
+    Returns
+    -------
+    KsAtNResult
+        Pass rates with their standard errors, the bands used, and the null they come from.
+
+    Raises
+    ------
+    InputError
+        When an argument breaks a rule above, or holds NaN.
+
+    Notes
+    -----
+    The sorted pool is walked once for each N; the state is the number of answers chosen so far, and
+    states outside of the band die: O(M N) at most, and less for narrow bands. The band is that of
+    the law ("law"); of the exact two-sample null, for a truth without ties ("two-sample"); or that
+    of N draws from a truth with ties ("fixed_band"), where no fixed band is exact. For N = M the
+    result is the verdict of `ks_1samp` or `ks_2samp`. Answers must be exchangeable. Invalid answers
+    are drawn into a subset as often as they come, and count against it (hypergeometric).
+
+    The standard error is the delete-one jackknife: unreliable for N > M/2, and none at N = M.
+
+    References
+    ----------
+    .. [1] M. Chen et al., "Evaluating large language models trained on code", 2021 (pass@k),
+       arXiv:2107.03374
+    .. [2] W. Hoeffding, "A class of statistics with asymptotically normal distribution", 1948,
+       doi:10.1214/aoms/1177730196
+
+    Examples
+    --------
+    >>> pool = [(i + 0.5) / 100 for i in range(60)]
+    >>> result = ks_at_n(pool, lambda u: u, [10, 60])
+    >>> result.pass_rate.round(4).tolist()
+    [1.0, 0.0]
+    """
+    sizes, is_scalar_n = _sizes(n)
+    if not 0 < alpha < 1:
+        raise InputError("alpha", "lie strictly between 0 and 1", alpha)
+    if estimator not in {"subsets", "first"}:
+        raise InputError("estimator", "be 'subsets' or 'first'", estimator)
+    pool_invalid = n_invalid if estimator == "subsets" else 0
+    pools = pools_of(x, y_or_target, n_invalid=pool_invalid, workers=workers)
+    critical, method = pools.bands(sizes, alpha)
+    if estimator == "subsets":
+        rate, error, reason = _by_subsets(pools, sizes, alpha)
+    else:
+        rate, reason = _by_first(pools, sizes, n_invalid, alpha)
+        error = np.full(rate.shape, np.nan)
+    where = (0 if pools.x.is_single else slice(None), 0 if is_scalar_n else slice(None))
+    rate, error, critical, reason = rate[where], error[where], critical[where], reason[where]
+    shown = int(sizes[0]) if is_scalar_n else sizes
+    if is_scalar_n and pools.x.is_single:
+        value = None if np.isnan(error) else float(error)
+        return KsAtNResult(shown, float(rate), value, float(critical), method, reason)
+    return KsAtNResult(shown, rate, error, critical, method, reason)
+
+
+def _sizes(n: int | ArrayLike) -> tuple[Integers, bool]:
+    sizes = np.asarray(n)
+    if sizes.dtype.kind not in "iu" or sizes.ndim > 1 or bool((sizes < 1).any()):
+        raise InputError("n", "be integers of at least 1, one or a 1-d array", n)
+    return np.ascontiguousarray(np.atleast_1d(sizes), dtype=np.int64), sizes.ndim == 0
+
+
+def _by_subsets(
+    pools: Pools, sizes: Integers, alpha: float
+) -> tuple[Floats, Floats, NDArray[np.object_]]:
+    rate, error = pools.shares(sizes, alpha)
+    slots = (pools.x.lengths() + pools.invalid)[:, None]
+    is_whole = sizes == slots
+    if is_whole.any():
+        # All M of M is one test: its own verdict, exact whatever the ties.
+        passes = pools.pvalues(None, pools.invalid) > alpha
+        rate = np.where(is_whole, passes[:, None], rate)
+    reason = np.full(rate.shape, None, dtype=np.object_)
+    reason[2 * sizes > slots] = UNRELIABLE
+    reason[is_whole] = NEEDS_MORE
+    reason[sizes > slots] = TOO_FEW
+    return rate, error, reason
+
+
+def _by_first(
+    pools: Pools, sizes: Integers, n_invalid: int | ArrayLike, alpha: float
+) -> tuple[Floats, NDArray[np.object_]]:
+    lengths = pools.x.lengths()
+    shape = (lengths.size, sizes.size)
+    counts = np.asarray(n_invalid)
+    is_fitting = counts.ndim == 0 or counts.size == shape[0] * shape[1]
+    if counts.dtype.kind not in "iu" or not is_fitting or bool((counts < 0).any()):
+        raise InputError("n_invalid", f"be counts of at least 0 in the shape {shape}", n_invalid)
+    lost = np.broadcast_to(counts if counts.ndim == 0 else counts.reshape(shape), shape)
+    rate = np.full(shape, np.nan)
+    reason = np.full(shape, TOO_FEW, dtype=np.object_)
+    for column, size in enumerate(sizes):
+        invalid = lost[:, column].astype(np.int64)
+        wanted = size - invalid
+        is_there = (wanted >= 0) & (wanted <= lengths)
+        if is_there.any():
+            passes = pools.pvalues(first_answers(pools.x, wanted), invalid) > alpha
+            rate[is_there, column] = passes[is_there]
+            reason[is_there, column] = ONE_SUBSET
+    return rate, reason
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalArrays:
+    """Confidence intervals of a batch.
+
+    Attributes
+    ----------
+    low, high : ndarray
+        Their ends.
+    """
+
+    low: Floats
+    high: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class HalfLifeResult:
+    """How many answers it takes to tell a model from its target: scalars, or arrays (batch,).
+
+    Attributes
+    ----------
+    n_star : int or ndarray
+        The largest N whose pass rate is at least `level`; 0 when there is none.
+    confidence_interval : Interval or IntervalArrays
+        Ends of the interval for it; infinite where the pool ends before.
+    is_censored : bool or ndarray
+        Whether `n_star` is the whole pool, so that the true value may be larger.
+    """
+
+    n_star: int | Integers
+    confidence_interval: Interval | IntervalArrays
+    is_censored: bool | NDArray[np.bool_]
+
+
+def half_life(
+    x: ArrayLike,
+    y_or_target: object,
+    *,
+    alpha: float = 1e-4,
+    level: float = 0.5,
+    n_invalid: int | ArrayLike = 0,
+    confidence_level: float = 0.95,
+    workers: int | None = None,
+) -> HalfLifeResult:
+    """Estimate the largest N at which the pass rate is still at least a half.
+
+    Parameters
+    ----------
+    x, y_or_target, alpha, n_invalid, workers
+        As for `ks_at_n`.
+    level : float, default 0.5
+        The pass rate asked for, in (0, 1).
+    confidence_level : float, default 0.95
+        Coverage that the interval is made for, in (0, 1).
+
+    Returns
+    -------
+    HalfLifeResult
+        The largest N, an interval for it, and whether the pool was too small to see it.
+
+    Raises
+    ------
+    InputError
+        When an argument breaks a rule above, or holds NaN.
+
+    Notes
+    -----
+    The whole curve of `ks_at_n` is computed for N = 1 to M. The interval is that of all N that the
+    curve cannot tell from the level: from the largest N at which the rate less z standard errors
+    reaches it to the largest at which the rate plus z standard errors does. Above M/2 the standard
+    errors are unreliable, and with them the ends that lie there. Values below 10 say little: no
+    sample of one observation can fail a continuous law, except far out in its tails.
+
+    Examples
+    --------
+    >>> result = half_life([0.5] * 40, lambda u: u)
+    >>> result.n_star, result.is_censored
+    (18, False)
+    """
+    for name, share in (("alpha", alpha), ("level", level), ("confidence_level", confidence_level)):
+        if not 0 < share < 1:
+            raise InputError(name, "lie strictly between 0 and 1", share)
+    pools = pools_of(x, y_or_target, n_invalid=n_invalid, workers=workers)
+    slots = pools.x.lengths() + pools.invalid
+    sizes = np.arange(1, int(slots.max(initial=1)) + 1, dtype=np.int64)
+    rate, error, _ = _by_subsets(pools, sizes, alpha)
+    width = NormalDist().inv_cdf((1 + confidence_level) / 2) * np.nan_to_num(error)
+    n_star = _largest(rate >= level)
+    # The verdict on the whole pool has no error of its own: it cannot prove a lower end.
+    low = _largest((rate - width >= level) & (sizes < slots[:, None]))
+    high = _largest(rate + width >= level).astype(np.float64)
+    high[high >= slots - 1] = np.inf
+    is_censored = n_star >= slots
+    if pools.x.is_single:
+        interval = Interval(float(low[0]), float(high[0]))
+        return HalfLifeResult(int(n_star[0]), interval, bool(is_censored[0]))
+    return HalfLifeResult(n_star, IntervalArrays(low.astype(np.float64), high), is_censored)
+
+
+def _largest(is_reached: NDArray[np.bool_]) -> Integers:
+    """Return for each row the largest N (column N - 1) that is marked; 0 where none is."""
+    last = is_reached.shape[1] - np.argmax(is_reached[:, ::-1], axis=1)
+    return np.where(is_reached.any(axis=1), last, 0).astype(np.int64)
