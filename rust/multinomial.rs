@@ -80,6 +80,12 @@ impl TotalVariation<'_> {
         self.numerators.iter().fold(self.denominator, |g, &a| gcd(g, a * n as u64))
     }
 
+    /// The largest statistic that counts of `n` answers can have, in units.
+    #[must_use]
+    pub fn largest(&self, n: usize) -> usize {
+        usize::try_from(n as u64 * self.denominator / self.unit(n)).unwrap_or(usize::MAX)
+    }
+
     #[allow(clippy::cast_possible_truncation)] // bounded by n times the denominator
     fn costs(&self, numerator: u64, last: usize, n: usize) -> Vec<usize> {
         let (unit, expected) = (self.unit(n), numerator * n as u64);
@@ -152,13 +158,19 @@ pub fn upper_tail(cells: &[Cell], total: f64, n: usize, cost: usize) -> Result<f
     Ok((cost_weights(cells, n, cost)?[cost] / total).min(1.0))
 }
 
-/// The largest attainable cost whose upper tail exceeds `alpha`, or `None` when all are rejected.
+/// The largest attainable cost whose upper tail exceeds `alpha`, or `None` when all are rejected;
+/// no cost is above `most`.
 ///
 /// # Errors
 /// As [`cost_weights`].
-pub fn largest_passing(cells: &[Cell], total: f64, n: usize, alpha: f64) -> Result<Option<usize>> {
-    let most: usize = cells.iter().filter_map(|c| c.costs.last()).sum();
-    let mut cap = (most / 16).max(16).min(most + 1);
+pub fn largest_passing(
+    cells: &[Cell],
+    total: f64,
+    n: usize,
+    most: usize,
+    alpha: f64,
+) -> Result<Option<usize>> {
+    let mut cap = FIRST_CAP.min(most + 1);
     loop {
         let weights = cost_weights(cells, n, cap)?;
         let mut tail = weights[cap] / total;
@@ -174,6 +186,9 @@ pub fn largest_passing(cells: &[Cell], total: f64, n: usize, alpha: f64) -> Resu
         cap = (cap * 2).min(most + 1);
     }
 }
+
+/// Costs looked at first by [`largest_passing`]; doubled until they suffice.
+const FIRST_CAP: usize = 32;
 
 /// The share of subsets of `n` whose cost is at most `largest`, and its delete-one jackknife error.
 ///
@@ -297,7 +312,7 @@ mod tests {
     fn the_largest_passing_cost_splits_at_alpha() -> Result<()> {
         for n in [3, 20, 50] {
             let (cells, total) = LAW.null_cells(n);
-            let largest = largest_passing(&cells, total, n, 0.01)?.unwrap_or(0);
+            let largest = largest_passing(&cells, total, n, LAW.largest(n), 0.01)?.unwrap_or(0);
             assert!(upper_tail(&cells, total, n, largest)? > 0.01);
             assert!(upper_tail(&cells, total, n, largest + 1)? <= 0.01);
         }

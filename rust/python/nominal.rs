@@ -78,7 +78,7 @@ pub(super) fn tv_largest_passing<'py>(
     let law = TotalVariation { numerators: &numerators, denominator: numerators.iter().sum() };
     let out = each_row(py, n.as_slice()?, workers, |_, size| {
         let (cells, total) = law.null_cells(size);
-        let largest = largest_passing(&cells, total, size, alpha)?;
+        let largest = largest_passing(&cells, total, size, law.largest(size), alpha)?;
         Ok(largest.map_or(-1, |cost| to_i64(cost as u64 * law.unit(size))))
     })?;
     Ok(out.to_pyarray(py))
@@ -147,7 +147,7 @@ pub(super) fn pair_largest_passing<'py>(
 ) -> PyResult<Column<'py, i64>> {
     let out = each_row(py, n.as_slice()?, workers, |_, size| {
         let (cells, total) = pair_cells(n_cells, size);
-        let largest = largest_passing(&cells, total, size, alpha)?;
+        let largest = largest_passing(&cells, total, size, size * (size - 1) / 2, alpha)?;
         Ok(largest.map_or(-1, |pairs| to_i64(pairs as u64)))
     })?;
     Ok(out.to_pyarray(py))

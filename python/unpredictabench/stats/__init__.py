@@ -19,6 +19,8 @@ from unpredictabench.stats._distances import (
     jensenshannon,
     wasserstein_distance,
 )
+from unpredictabench.stats._edf import anderson_1samp, cramervonmises_1samp, kuiper_1samp
+from unpredictabench.stats._edf_2samp import anderson_2samp, cramervonmises_2samp, kuiper_2samp
 from unpredictabench.stats._intervals import (
     McNemarResult,
     benjamini_hochberg,
@@ -27,6 +29,10 @@ from unpredictabench.stats._intervals import (
     wilson_interval,
 )
 from unpredictabench.stats._ks import KsResult, ks_2samp
+from unpredictabench.stats._ks1 import ks_1samp, ks_confidence_band
+from unpredictabench.stats._ks_at_n import half_life, ks_at_n
+from unpredictabench.stats._nominal import multinomial_test, permutation_test_uniform
+from unpredictabench.stats._nominal_at_n import multinomial_at_n, permutation_at_n
 
 __all__ = [
     "Bootstrap2SampResult",
@@ -37,15 +43,29 @@ __all__ = [
     "McNemarResult",
     "PreparedTruth",
     "RaggedArray",
+    "anderson_1samp",
+    "anderson_2samp",
     "benjamini_hochberg",
     "bootstrap",
     "bootstrap_2samp",
+    "cramervonmises_1samp",
+    "cramervonmises_2samp",
     "energy_distance",
     "energy_test",
+    "half_life",
     "holm",
     "jensenshannon",
+    "ks_1samp",
     "ks_2samp",
+    "ks_at_n",
+    "ks_confidence_band",
+    "kuiper_1samp",
+    "kuiper_2samp",
     "mcnemar_test",
+    "multinomial_at_n",
+    "multinomial_test",
+    "permutation_at_n",
+    "permutation_test_uniform",
     "wasserstein_distance",
     "wasserstein_test",
     "wilson_interval",

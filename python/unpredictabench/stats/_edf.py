@@ -10,9 +10,9 @@ import numpy as np
 from unpredictabench import _native
 from unpredictabench.errors import InputError
 from unpredictabench.stats._arrays import samples
+from unpredictabench.stats._distance_tests import Seed, resampling_seed
 from unpredictabench.stats._ks1 import cdf_values
 from unpredictabench.stats._laws import Cdf, Floats, Law, LawLike, law_of, laws_of
-from unpredictabench.streams import seed_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 Kind: TypeAlias = Literal["kuiper", "anderson", "cramer"]
 LawMethod: TypeAlias = Literal["auto", "montecarlo"]
-Rng: TypeAlias = "int | np.random.Generator | None"
 
 LEAST_LIMIT: Final = 10
 """Observations from which on the limit laws are used."""
@@ -57,7 +56,7 @@ def kuiper_1samp(
     method: LawMethod = "auto",
     cdf_left: Cdf | None = None,
     n_resamples: int = 9999,
-    rng: Rng = None,
+    rng: Seed = None,
     workers: int | None = None,
 ) -> EdfResult:
     """Test whether samples come from a known law, by Kuiper's V = D+ + D-.
@@ -120,7 +119,7 @@ def anderson_1samp(
     method: LawMethod = "auto",
     cdf_left: Cdf | None = None,
     n_resamples: int = 9999,
-    rng: Rng = None,
+    rng: Seed = None,
     workers: int | None = None,
 ) -> EdfResult:
     """Test whether samples come from a known law, by Anderson and Darling's A2.
@@ -174,7 +173,7 @@ def cramervonmises_1samp(
     method: LawMethod = "auto",
     cdf_left: Cdf | None = None,
     n_resamples: int = 9999,
-    rng: Rng = None,
+    rng: Seed = None,
     workers: int | None = None,
 ) -> EdfResult:
     """Test whether samples come from a known law, by Cramer and von Mises' W2.
@@ -224,19 +223,8 @@ class _Null:
 
     method: str
     n_resamples: int
-    rng: Rng
+    rng: Seed
     workers: int | None
-
-
-def seed_from(rng: Rng, *name: str) -> int:
-    """Return a 64-bit seed from what a caller gives, or that of a named stream."""
-    if rng is None:
-        return seed_of("stats", *name, bits=64)
-    if isinstance(rng, np.random.Generator):
-        return int(rng.integers(2**63))
-    if not isinstance(rng, int | np.integer) or not 0 <= rng < 2**64:
-        raise InputError("rng", "be a seed in 0..2**64 or a Generator", rng)
-    return int(rng)
 
 
 def check_resamples(n_resamples: int) -> None:
@@ -277,7 +265,7 @@ def _pvalues(
         )
         pvalue[by_formula] = found
         names[by_formula] = np.where(is_exact, "exact", "asymp")
-    seed = seed_from(null.rng, kind) if not by_formula.all() else 0
+    seed = resampling_seed(null.rng, f"stats.{kind}_1samp") if not by_formula.all() else 0
     uniform = law_of(lambda u: u)
     drawn: dict[tuple[int, int], Floats] = {}
     for i in np.flatnonzero(~by_formula):

@@ -10,7 +10,8 @@ import numpy as np
 from unpredictabench import _native
 from unpredictabench.errors import InputError
 from unpredictabench.stats._arrays import PreparedTruth, Samples, pairs
-from unpredictabench.stats._edf import EdfResult, Kind, Rng, check_resamples, seed_from
+from unpredictabench.stats._distance_tests import Seed, resampling_seed
+from unpredictabench.stats._edf import EdfResult, Kind, check_resamples
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -26,7 +27,7 @@ def kuiper_2samp(
     *,
     method: LabelMethod = "auto",
     n_resamples: int = 9999,
-    rng: Rng = None,
+    rng: Seed = None,
     workers: int | None = None,
 ) -> EdfResult:
     """Test whether samples come from the law of their truths, by Kuiper's V = D+ + D-.
@@ -81,7 +82,7 @@ def anderson_2samp(
     *,
     method: LabelMethod = "auto",
     n_resamples: int = 9999,
-    rng: Rng = None,
+    rng: Seed = None,
     workers: int | None = None,
 ) -> EdfResult:
     """Test whether samples come from the law of their truths, by Anderson and Darling's statistic.
@@ -131,7 +132,7 @@ def cramervonmises_2samp(
     *,
     method: LabelMethod = "auto",
     n_resamples: int = 9999,
-    rng: Rng = None,
+    rng: Seed = None,
     workers: int | None = None,
 ) -> EdfResult:
     """Test whether samples come from the law of their truths, by Cramer and von Mises' statistic.
@@ -178,7 +179,7 @@ class _Labels:
 
     method: str
     n_resamples: int
-    rng: Rng
+    rng: Seed
     workers: int | None
 
     @property
@@ -195,7 +196,7 @@ def _two_sample(
     opened = pairs(x, y)
     n, m = opened.x.lengths(), _truth_sizes(opened.y)
     _refuse_many_labelings(labels, n, m)
-    seed = seed_from(labels.rng, kind)
+    seed = resampling_seed(labels.rng, f"stats.{kind}_2samp")
     statistic, pvalue = np.empty(len(opened)), np.empty(len(opened))
     is_exact = np.empty(len(opened), dtype=np.bool_)
     for rows, left, right in opened.chunks():

@@ -10,6 +10,7 @@ import numpy as np
 
 from unpredictabench.errors import InputError
 from unpredictabench.records import Interval
+from unpredictabench.stats._bootstrap_2samp import IntervalArrays
 from unpredictabench.stats._pools import Integers, Pools, first_answers, pools_of
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def ks_at_n(
     >>> result.pass_rate.round(4).tolist()
     [1.0, 0.0]
     """
-    sizes, is_scalar_n = _sizes(n)
+    sizes, is_scalar_n = subset_sizes(n)
     if not 0 < alpha < 1:
         raise InputError("alpha", "lie strictly between 0 and 1", alpha)
     if estimator not in {"subsets", "first"}:
@@ -142,7 +143,8 @@ def ks_at_n(
     return KsAtNResult(shown, rate, error, critical, method, reason)
 
 
-def _sizes(n: int | ArrayLike) -> tuple[Integers, bool]:
+def subset_sizes(n: int | ArrayLike) -> tuple[Integers, bool]:
+    """Open sizes of subsets: as an array, and whether it was one number."""
     sizes = np.asarray(n)
     if sizes.dtype.kind not in "iu" or sizes.ndim > 1 or bool((sizes < 1).any()):
         raise InputError("n", "be integers of at least 1, one or a 1-d array", n)
@@ -187,20 +189,6 @@ def _by_first(
             rate[is_there, column] = passes[is_there]
             reason[is_there, column] = ONE_SUBSET
     return rate, reason
-
-
-@dataclass(frozen=True, slots=True)
-class IntervalArrays:
-    """Confidence intervals of a batch.
-
-    Attributes
-    ----------
-    low, high : ndarray
-        Their ends.
-    """
-
-    low: Floats
-    high: Floats
 
 
 @dataclass(frozen=True, slots=True)

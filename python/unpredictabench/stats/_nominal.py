@@ -1,0 +1,404 @@
+"""Tests for nominal answers and permutations that no order of the labels can change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import factorial, gcd, lcm
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+import numpy as np
+
+from unpredictabench import _native
+from unpredictabench.errors import InputError
+from unpredictabench.stats._distance_tests import Seed, resampling_seed
+from unpredictabench.stats._edf import check_resamples
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+Integers: TypeAlias = "NDArray[np.int64]"
+Floats: TypeAlias = "NDArray[np.float64]"
+NominalMethod: TypeAlias = Literal["auto", "montecarlo"]
+
+MOST_DENOMINATOR: Final = 10_000
+"""Common denominators of the probabilities up to which the null is exact."""
+MOST_STATES: Final = 4_000_000
+"""States of the exact programme; the kernel has the same limit."""
+SAME: Final = 1e-12
+"""Distances closer than this are one value: they are sums of floats."""
+MOST_PATTERN: Final = 7
+"""Items whose relative order makes the cells of the whole-permutation test: 7! = 5,040."""
+
+
+@dataclass(frozen=True, slots=True)
+class MultinomialResult:
+    """Result of a test of counts: scalars, or arrays of shape (batch,).
+
+    Attributes
+    ----------
+    statistic : float or ndarray
+        Total-variation distance of the shares from the probabilities, in [0, 1].
+    pvalue : float or ndarray
+        Probability of a distance at least as large under the null hypothesis, in [0, 1].
+    critical_value : float or ndarray
+        Distance from which on the test rejects at the level asked for.
+    method : str or ndarray
+        ``"exact"`` or ``"montecarlo"``.
+    """
+
+    statistic: float | NDArray[np.float64]
+    pvalue: float | NDArray[np.float64]
+    critical_value: float | NDArray[np.float64]
+    method: str | NDArray[np.str_]
+
+
+def multinomial_test(
+    counts: ArrayLike,
+    p: ArrayLike,
+    *,
+    n_invalid: int | ArrayLike = 0,
+    alpha: float = 1e-4,
+    method: NominalMethod = "auto",
+    n_resamples: int = 10_000_000,
+    rng: Seed = None,
+    workers: int | None = None,
+) -> MultinomialResult:
+    """Test whether counts over labels follow given probabilities, by total variation.
+
+    The null hypothesis is that the N answers are independent draws of labels with the
+    probabilities `p`. The statistic is the largest distance over all *sets* of labels (that of
+    Kolmogorov and Smirnov is over half-lines), so that no order of the labels matters.
+
+    Parameters
+    ----------
+    counts : array_like of int
+        Answers with each label, of shape (labels,) or (batch, labels).
+    p : array_like
+        Probabilities of the labels; they sum to 1.
+    n_invalid : int or array_like of int, default 0
+        Invalid and unlisted answers, one number or one a row: a label of probability 0.
+    alpha : float, default 1e-4
+        Level of `critical_value`.
+    method : {"auto", "montecarlo"}, default "auto"
+        "auto" is exact where the probabilities have a common denominator up to 10,000 and the
+        programme at most four million states, and draws the null otherwise.
+    n_resamples : int, default 10,000,000
+        Draws of the null, where it is drawn; at least 1 / alpha.
+    rng : int or numpy.random.Generator, optional
+        Seed of those draws; a fixed named stream by default.
+    workers : int, optional
+        Threads to use; all allowed cores by default. The result does not depend on it.
+
+    Returns
+    -------
+    MultinomialResult
+        The distance, its p-value, the critical distance, and the method.
+
+    Raises
+    ------
+    InputError
+        When an argument breaks a rule above, or there is no answer at all.
+
+    Notes
+    -----
+    The exact null adds labels one at a time; the state is (answers placed, integer distance).
+    Drawn: p = (b + 1) / (n_resamples + 1).
+
+    Examples
+    --------
+    >>> result = multinomial_test([9, 1], [0.5, 0.5])
+    >>> result.statistic, round(result.pvalue, 6), result.method
+    (0.4, 0.021484, 'exact')
+    """
+    table, is_single = _counts(counts)
+    law = law_of_labels(p, method=method, n_resamples=n_resamples, rng=rng, workers=workers)
+    if table.shape[1] != law.p.size:
+        raise InputError("counts", f"have one entry a label ({law.p.size})", table.shape[1])
+    lost = _invalid(n_invalid, len(table))
+    n = table.sum(axis=1) + lost
+    if (n == 0).any():
+        raise InputError("counts", "hold at least one answer a row", "none")
+    statistic = law.distances(table, lost)
+    pvalue, critical, names = np.empty(n.size), np.empty(n.size), np.empty(n.size, dtype="U10")
+    for size in np.unique(n):
+        rows = n == size
+        pvalue[rows] = law.pvalues(int(size), table[rows], lost[rows])
+        critical[rows] = law.critical(int(size), alpha)
+        names[rows] = "exact" if law.is_exact(int(size)) else "montecarlo"
+    if is_single:
+        first = float(statistic[0]), float(pvalue[0]), float(critical[0])
+        return MultinomialResult(*first, str(names[0]))
+    return MultinomialResult(statistic, pvalue, critical, names)
+
+
+@dataclass(frozen=True, slots=True)
+class PermutationResult:
+    """Result of a test of permutations.
+
+    Attributes
+    ----------
+    pvalue : float
+        The smallest p-value after Holm's correction, in [0, 1].
+    pvalues : ndarray, shape (n_items,)
+        Of the whole permutations, then of each Lehmer digit, uncorrected.
+    statistics : ndarray, shape (n_items,)
+        Sum of squared counts over all permutations, then the total-variation distance of each
+        digit.
+    method : str
+        ``"exact"``.
+    """
+
+    pvalue: float
+    pvalues: NDArray[np.float64]
+    statistics: NDArray[np.float64]
+    method: str
+
+
+def permutation_test_uniform(
+    perms: ArrayLike,
+    *,
+    n_items: int | None = None,
+    n_invalid: int = 0,
+    workers: int | None = None,
+) -> PermutationResult:
+    """Test whether permutations are uniform: the whole ones, and each of their Lehmer digits.
+
+    The null hypothesis is that the answers are independent and all orders equally likely.
+
+    Parameters
+    ----------
+    perms : array_like of int
+        One permutation of 0..n_items-1 a row.
+    n_items : int, optional
+        Number of items, at least 2; needed only when there is no row.
+    n_invalid : int, default 0
+        Invalid answers: they count as the most frequent permutation, and as a digit of
+        probability 0.
+    workers : int, optional
+        Threads to use; all allowed cores by default. The result does not depend on it.
+
+    Returns
+    -------
+    PermutationResult
+        The corrected p-value, and those of the single tests.
+
+    Raises
+    ------
+    InputError
+        When a row is no permutation, or there is no answer at all.
+
+    Notes
+    -----
+    Digit i counts the later items smaller than item i; the digits are independent and uniform
+    under the null. They alone are not enough: a model that uses 11 of the 120 orders of five items
+    can pass them all. For more than seven items the whole permutation is that of the first seven.
+    All nulls are exact; for very many equal answers the p-value of the whole permutations is an
+    upper bound, far below any level in use.
+
+    References
+    ----------
+    .. [1] S. Holm, "A simple sequentially rejective multiple test procedure", 1979
+
+    Examples
+    --------
+    >>> result = permutation_test_uniform([[0, 1, 2]] * 10)
+    >>> result.pvalue < 1e-6
+    True
+    """
+    orders = checked_permutations(perms, n_items)
+    if len(orders) + n_invalid == 0:
+        raise InputError("perms", "hold at least one answer", "none")
+    if n_invalid < 0:
+        raise InputError("n_invalid", "be at least 0", n_invalid)
+    n, items = len(orders) + n_invalid, orders.shape[1]
+    size = np.array([n], dtype=np.int64)
+    cells = np.bincount(patterns(orders), minlength=1)
+    cells[cells.argmax()] += n_invalid
+    pairs = int((cells * (cells - 1) // 2).sum())
+    n_cells = factorial(min(items, MOST_PATTERN))
+    pvalues = [float(_native.pair_tails(n_cells, size, np.array([pairs]), workers)[0])]
+    statistics = [float((cells**2).sum())]
+    for column, digit in enumerate(lehmer_digits(orders).T):
+        table = np.bincount(digit, minlength=items - column)
+        found = multinomial_test(
+            table, np.full(table.size, 1 / table.size), n_invalid=n_invalid, workers=workers
+        )
+        pvalues.append(float(found.pvalue))
+        statistics.append(float(found.statistic))
+    adjusted = min(1.0, len(pvalues) * min(pvalues))
+    return PermutationResult(adjusted, np.array(pvalues), np.array(statistics), "exact")
+
+
+def checked_permutations(perms: ArrayLike, n_items: int | None) -> Integers:
+    """Open permutations: one a row, of 0..n_items-1."""
+    orders = np.asarray(perms)
+    if orders.size == 0 and n_items is not None:
+        orders = np.empty((0, n_items), dtype=np.int64)
+    if orders.ndim != 2 or orders.dtype.kind not in "iu":
+        raise InputError("perms", "be integers of shape (answers, n_items)", perms)
+    items = orders.shape[1]
+    if n_items not in {None, items}:
+        raise InputError("perms", f"have {n_items} items a row", items)
+    if items < 2:
+        raise InputError("n_items", "be at least 2", items)
+    is_bad = (np.sort(orders, axis=1) != np.arange(items)).any(axis=1)
+    if is_bad.any():
+        row = int(is_bad.argmax())
+        rule = f"hold permutations of 0..{items - 1}"
+        raise InputError("perms", rule, f"{orders[row].tolist()} in row {row}")
+    return orders.astype(np.int64)
+
+
+def lehmer_digits(orders: Integers) -> Integers:
+    """Return for each item but the last how many later ones are smaller; shape (answers, n-1)."""
+    later = orders[:, None, :] < orders[:, :, None]
+    items = orders.shape[1]
+    return np.asarray((later & np.triu(np.ones((items, items), np.bool_), 1)).sum(axis=2)[:, :-1])
+
+
+def patterns(orders: Integers) -> Integers:
+    """Return the number of the cell of each permutation: the order of its first items."""
+    digits = lehmer_digits(orders[:, :MOST_PATTERN].argsort(axis=1).argsort(axis=1))
+    index = np.zeros(len(orders), dtype=np.int64)
+    for column in range(digits.shape[1]):
+        index = index * (digits.shape[1] + 1 - column) + digits[:, column]
+    return index
+
+
+_REMEMBERED: dict[tuple[object, ...], float] = {}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelLaw:
+    """Probabilities of labels, and how to find the null of their distance.
+
+    Attributes
+    ----------
+    p : ndarray
+        The probabilities.
+    numerators : ndarray or None
+        Of their common denominator; None where that is too large or not wanted.
+    n_resamples, seed, workers
+        For the drawn null.
+    """
+
+    p: Floats
+    numerators: Integers | None
+    n_resamples: int
+    seed: int
+    workers: int | None
+
+    def unit(self, n: int) -> int:
+        """Return what divides every integer distance of `n` answers."""
+        assert self.numerators is not None
+        return gcd(int(self.numerators.sum()), *(int(a) * n for a in self.numerators))
+
+    def is_exact(self, n: int) -> bool:
+        """Whether the null of `n` answers is computed and not drawn."""
+        if self.numerators is None:
+            return False
+        largest = n * int(self.numerators.sum()) // self.unit(n)
+        return (n + 1) * (largest + 2) <= MOST_STATES
+
+    def excess(self, n: int, table: Integers, lost: Integers) -> Integers:
+        """Return the distance as an integer: times n and the denominator."""
+        assert self.numerators is not None
+        denominator = int(self.numerators.sum())
+        over = np.maximum(table * denominator - self.numerators * n, 0).sum(axis=1)
+        return np.asarray(over + lost * denominator, dtype=np.int64)
+
+    def distances(self, table: Integers, lost: Integers) -> Floats:
+        """Return the total-variation distance of each row of counts."""
+        n = table.sum(axis=1) + lost
+        if self.numerators is not None:
+            # Through the integers, so that equal distances are equal floats.
+            denominator = int(self.numerators.sum())
+            over = np.maximum(table * denominator - self.numerators * n[:, None], 0).sum(axis=1)
+            return np.asarray((over + lost * denominator) / (n * denominator))
+        gaps = np.abs(table / n[:, None] - self.p).sum(axis=1)
+        return np.asarray((gaps + lost / n) / 2)
+
+    def pvalues(self, n: int, table: Integers, lost: Integers) -> Floats:
+        """Return the tail at each row of counts of `n` answers."""
+        if self.numerators is not None and self.is_exact(n):
+            excess, back = np.unique(self.excess(n, table, lost), return_inverse=True)
+            sizes = np.full(excess.size, n, dtype=np.int64)
+            return _native.tv_tails(self.numerators, sizes, excess, self.workers)[back]
+        distance, back = np.unique(self.distances(table, lost), return_inverse=True)
+        tails = np.array([self._drawn_tail(n, float(d)) for d in distance])
+        return np.asarray(tails[back])
+
+    def critical(self, n: int, alpha: float) -> float:
+        """Return the distance from which on `n` answers fail, between two attained ones."""
+        key = ("tv", self.p.tobytes(), n, alpha, self.is_exact(n), self.n_resamples, self.seed)
+        if key not in _REMEMBERED:
+            exact = self.is_exact(n)
+            _REMEMBERED[key] = self._exact_critical(n, alpha) if exact else self._drawn(n, alpha)
+        return _REMEMBERED[key]
+
+    def _exact_critical(self, n: int, alpha: float) -> float:
+        assert self.numerators is not None
+        sizes = np.array([n], dtype=np.int64)
+        largest = int(_native.tv_largest_passing(self.numerators, sizes, alpha, self.workers)[0])
+        return (largest + self.unit(n) / 2) / (n * int(self.numerators.sum()))
+
+    def _drawn(self, n: int, alpha: float) -> float:
+        keep = int(alpha * (self.n_resamples + 1))
+        if keep < 1:
+            raise InputError(
+                "n_resamples", f"be at least 1 / alpha = {1 / alpha:g}", self.n_resamples
+            )
+        draws = _native.tv_largest_draws(self.p, n, self.n_resamples, keep, self.seed, self.workers)
+        passing = float(draws[-1])
+        higher = draws[draws > passing + SAME]
+        return (passing + float(higher[-1])) / 2 if higher.size else passing + SAME
+
+    def _drawn_tail(self, n: int, distance: float) -> float:
+        key = ("tail", self.p.tobytes(), n, distance, self.n_resamples, self.seed)
+        if key not in _REMEMBERED:
+            hits = _native.tv_count_draws(
+                self.p, n, distance - SAME, self.n_resamples, self.seed, self.workers
+            )
+            _REMEMBERED[key] = (hits + 1) / (self.n_resamples + 1)
+        return _REMEMBERED[key]
+
+
+def law_of_labels(
+    p: ArrayLike, *, method: str, n_resamples: int, rng: Seed, workers: int | None
+) -> LabelLaw:
+    """Open probabilities of labels."""
+    values = np.asarray(p, dtype=np.float64)
+    is_fitting = values.ndim == 1 and values.size > 0 and bool((values >= 0).all())
+    if not is_fitting or not abs(float(values.sum()) - 1) <= 1e-9:
+        raise InputError("p", "be 1-d probabilities that sum to 1", p)
+    if method not in {"auto", "montecarlo"}:
+        raise InputError("method", "be 'auto' or 'montecarlo'", method)
+    check_resamples(n_resamples)
+    numerators = _numerators(values) if method == "auto" else None
+    seed = resampling_seed(rng, "stats.multinomial")
+    return LabelLaw(np.ascontiguousarray(values), numerators, n_resamples, seed, workers)
+
+
+def _numerators(p: Floats) -> Integers | None:
+    """Write the probabilities over one denominator, if there is a small one."""
+    shares = [Fraction(float(share)).limit_denominator(MOST_DENOMINATOR) for share in p]
+    denominator = lcm(*(share.denominator for share in shares))
+    is_close = all(abs(float(a) - b) <= 1e-12 for a, b in zip(shares, p, strict=True))
+    if denominator > MOST_DENOMINATOR or not is_close or sum(shares) != 1:
+        return None
+    return np.array([int(share * denominator) for share in shares], dtype=np.int64)
+
+
+def _counts(counts: ArrayLike) -> tuple[Integers, bool]:
+    table = np.asarray(counts)
+    if table.dtype.kind not in "iu" or table.ndim not in {1, 2} or bool((table < 0).any()):
+        raise InputError("counts", "be integers of at least 0, 1-d or 2-d", counts)
+    return np.atleast_2d(table).astype(np.int64), table.ndim == 1
+
+
+def _invalid(n_invalid: int | ArrayLike, n_rows: int) -> Integers:
+    lost = np.asarray(n_invalid)
+    if lost.dtype.kind not in "iu" or bool((lost < 0).any()) or lost.shape not in {(), (n_rows,)}:
+        raise InputError("n_invalid", "be counts of at least 0, one or one a row", n_invalid)
+    return np.broadcast_to(lost, n_rows).astype(np.int64)
