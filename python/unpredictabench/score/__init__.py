@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from unpredictabench._callable import make_callable
+from unpredictabench.score.as_json import document
+from unpredictabench.score.baselines import Baseline, baselines
 from unpredictabench.score.results import GroupScore, HalfLife, Rate, RunScore, TaskScore
 from unpredictabench.score.rules import Rules
-from unpredictabench.score.scoring import score, score_records
+from unpredictabench.score.scoring import baselines_of, score, score_records
 
 make_callable(__name__)
 
 __all__ = [
+    "Baseline",
     "GroupScore",
     "HalfLife",
     "Rate",
     "Rules",
     "RunScore",
     "TaskScore",
+    "baselines",
+    "baselines_of",
+    "document",
     "score",
     "score_records",
 ]

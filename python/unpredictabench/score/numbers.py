@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
@@ -108,7 +108,7 @@ class AgainstDraws:
         """Fill in the test of all answers; with ties no fixed band for subsets is exact."""
         x, n_invalid = _ragged([pool.whole for pool in self.pools])
         draws = self.draws
-        y = RaggedArray.from_rows(draws)
+        y = _rows(draws)
         _fill(verdicts, ks_2samp(x, y, n_invalid=n_invalid, empty="nan"))
         has_ties = [np.unique(each).size < each.size for each in draws]
         verdicts.method[np.array(has_ties, dtype=np.bool_)] = "fixed_band"
@@ -117,13 +117,13 @@ class AgainstDraws:
         """Tell which samples pass."""
         x, n_invalid = _ragged(samples)
         draws = self.draws
-        y = RaggedArray.from_rows([draws[row] for row in rows])
+        y = _rows([draws[row] for row in rows])
         return np.asarray(ks_2samp(x, y, n_invalid=n_invalid, empty="nan").pvalue) > alpha
 
     def shares(self, n: Integers, rules: Rules) -> tuple[Floats, Floats]:
         """Return the share of subsets of each size that pass, and its standard error."""
         x, n_invalid = _ragged([pool.whole for pool in self.pools])
-        y = RaggedArray.from_rows(self.draws)
+        y = _rows(self.draws)
         found = ks_at_n(x, y, n, alpha=rules.alpha, n_invalid=n_invalid)
         return np.asarray(found.pass_rate), np.asarray(found.standard_error, dtype=np.float64)
 
@@ -132,9 +132,14 @@ class AgainstDraws:
         return np.full((len(self.pools), n.size), alpha)
 
 
-def _ragged(samples: Sequence[Sample]) -> tuple[RaggedArray, Integers]:
+def _ragged(samples: Sequence[Sample]) -> tuple[Any, Integers]:
     n_invalid = np.array([count for _, count in samples], dtype=np.int64)
-    return RaggedArray.from_rows([values for values, _ in samples]), n_invalid
+    return _rows([values for values, _ in samples]), n_invalid
+
+
+def _rows(rows: Sequence[Floats]) -> Any:
+    """Join rows; any, because array_like has no name for them."""
+    return RaggedArray.from_rows(rows)
 
 
 def _fill(verdicts: Verdicts, found: KsResult) -> None:

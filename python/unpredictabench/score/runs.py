@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from unpredictabench.records import CATEGORIES
+from unpredictabench.score.observations import decimals_of
 from unpredictabench.score.rates import (
     benchmark_rate,
     cluster_of,
@@ -76,7 +77,9 @@ def run_score(
         suite_hash="",
         alpha=rules.alpha,
         protocol=rules.protocol,
+        mode=rules.mode,
         n=rules.n,
+        decimals=decimals_of([pool.observed for pool in judged.pools]),
         n_tasks=len(tasks),
         n_slots=sum(score.n_slots for score in scores),
         validity=table.validity(everything),

@@ -6,12 +6,13 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from unpredictabench.errors import SuiteError
+from unpredictabench.score.baselines import Baseline, baselines
 from unpredictabench.score.observations import observe
 from unpredictabench.score.rules import ALPHA, SIZES, Rules
 from unpredictabench.score.runs import run_score
 from unpredictabench.score.tasks import judge_all, task_scores
 from unpredictabench.store import Run, open_run
-from unpredictabench.tasks import load_suite
+from unpredictabench.tasks import Suite, load_suite
 
 if TYPE_CHECKING:
     import os
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from unpredictabench.records import Completion, Reading, Task
     from unpredictabench.score.results import RunScore
     from unpredictabench.score.rules import Protocol
-    from unpredictabench.tasks import Suite
 
 
 def score_records(
@@ -134,18 +134,50 @@ def score(
     )
 
 
+def baselines_of(
+    run: Run | str | os.PathLike[str],
+    scores: RunScore,
+    *,
+    suite: Suite | str | os.PathLike[str] | None = None,
+) -> tuple[Baseline, ...]:
+    """Score simple samplers on the tasks of a run, by the rules the run was scored by.
+
+    Parameters
+    ----------
+    run : Run or path
+        The run.
+    scores : RunScore
+        Its scores.
+    suite : Suite, str or path, optional
+        As for `score`.
+
+    Returns
+    -------
+    tuple of Baseline
+        With as many answers a task as the run has.
+    """
+    opened = run if isinstance(run, Run) else open_run(run)
+    rules = Rules(scores.n, scores.alpha, scores.protocol, scores.mode)
+    n_slots = max((task.n_slots for task in scores.tasks), default=0)
+    tasks = planned_tasks(opened, suite)
+    return baselines(tasks, rules, n_slots=n_slots, decimals=scores.decimals)
+
+
 def planned_tasks(run: Run, suite: Suite | str | os.PathLike[str] | None = None) -> list[Task]:
     """Return the tasks a run set out to ask, from the suite it was made with."""
     name = run.settings.suite
-    if suite is None:
-        base, plus, variant = name.partition("+")
-        suite = load_suite(base, variant=int(variant) if plus else None)
-    elif not hasattr(suite, "hash"):
-        suite = load_suite(suite)
-    if suite.hash != run.settings.suite_hash:
+    found = _suite(name) if suite is None else suite
+    if not isinstance(found, Suite):
+        found = load_suite(found)
+    if found.hash != run.settings.suite_hash:
         raise SuiteError(
             f"{run.path} was made with another {name} (hash {run.settings.suite_hash[:12]}, not "
-            f"{suite.hash[:12]}): name the suite's file with --suite, or install the version of "
+            f"{found.hash[:12]}): name the suite's file with --suite, or install the version of "
             "unpredictabench that made the run"
         )
-    return [suite[task] for task in run.plan]
+    return [found[task] for task in run.plan]
+
+
+def _suite(name: str) -> Suite:
+    base, plus, variant = name.partition("+")
+    return load_suite(base, variant=int(variant) if plus and variant.isdigit() else None)

@@ -58,7 +58,7 @@ class Judged:
         return np.array([pool.slots.size for pool in self.pools], dtype=np.int64)
 
 
-def judge_all(observed: Sequence[Observed], rules: Rules) -> Judged:
+def judge_all(observed: Sequence[Observed], rules: Rules, *, with_curve: bool = True) -> Judged:
     """Test every task by the test of its kind.
 
     Parameters
@@ -67,6 +67,8 @@ def judge_all(observed: Sequence[Observed], rules: Rules) -> Judged:
         What the slots hold.
     rules : Rules
         Sizes, level, protocol.
+    with_curve : bool
+        Whether to compute the pass rate at every N, or only at those asked for.
 
     Returns
     -------
@@ -75,9 +77,10 @@ def judge_all(observed: Sequence[Observed], rules: Rules) -> Judged:
     """
     pools = [pool_of(each, rules.protocol) for each in observed]
     largest = max((pool.slots.size for pool in pools), default=0)
-    curve_n = curve_sizes(largest, rules.n)
+    all_n = curve_sizes(largest, rules.n)
+    curve_n = all_n if with_curve else all_n[np.isin(all_n, rules.n)]
     verdicts = Verdicts.empty(len(pools), len(rules.n), curve_n.size)
-    prepare([each.task for each in observed], curve_n, coarse_sizes(curve_n, rules), rules.alpha)
+    prepare([each.task for each in observed], all_n, coarse_sizes(all_n, rules), rules.alpha)
     rows_by_kind: dict[tuple[Callable[[list[Pool]], Comparison], bool], list[int]] = {}
     for row, pool in enumerate(pools):
         if pool.slots.size:

@@ -49,9 +49,8 @@ def law_bands(law: Law, n: NDArray[np.int64], alpha: float, workers: int | None)
 def remember(law: Law, n: NDArray[np.int64], alpha: float, bands: Floats) -> None:
     """Take over bands that were computed before, of a law whose key is known."""
     if law.key is not None:
-        _REMEMBERED.update(
-            {(law.key, alpha, size): band for size, band in zip(n.tolist(), bands.tolist(), strict=True)}
-        )
+        for size, band in zip(n.tolist(), bands.tolist(), strict=True):
+            _REMEMBERED[law.key, alpha, size] = band
 
 
 def truth_bands(
