@@ -150,6 +150,9 @@ command = click.Command(
         _option("--seed", type=_AT_LEAST_0,
                 help="Base seed: every slot gets one of its own.  [no seed is sent]"),
         _option("--n-hint", type=_AT_LEAST_1, help="Choices one request may ask for.  [1]"),
+        _option("--stop", type=click.Choice(["never", "curtail", "evalue"]),
+                help="Ask no more of a task that is certain to fail, or when the evidence against "
+                     "its law is overwhelming.  [never]"),
         _option("--concurrency", type=_AT_LEAST_1, help="Most requests under way.  [64]"),
         _option("--timeout", "timeout_s", type=_FROM_0, help="Seconds for one request."),
         _option("--max-cost", type=_FROM_0, help="Stop before the run costs more."),

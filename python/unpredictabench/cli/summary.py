@@ -35,6 +35,11 @@ def summary(run: Run) -> Iterator[str]:
         yield f"  {count:,} slots got no answer: {kind}"
     for mark in run.marks:
         yield f"  Suspicious: {mark}"
+    if run.stopped_tasks:
+        yield (
+            f"  Stopped early by {run.settings.stop}: {len(run.stopped_tasks):,} tasks, "
+            f"{run.n_spared:,} requests saved"
+        )
     if run.stop_reason != "complete":
         yield "  Repeat the command to ask what is missing; nothing stored is asked again."
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from unpredictabench._callable import make_callable
 from unpredictabench.generate.budget import Budget, Price, Usage, estimated
+from unpredictabench.generate.early import Curtailment, Evidence, stop_rule
 from unpredictabench.generate.planning import Design, Work, work
 from unpredictabench.generate.running import generate, generate_async
 from unpredictabench.generate.session import Progress
@@ -12,7 +13,9 @@ from unpredictabench.generate.stopping import NEVER, StopRule
 __all__ = [
     "NEVER",
     "Budget",
+    "Curtailment",
     "Design",
+    "Evidence",
     "Price",
     "Progress",
     "StopRule",
@@ -21,6 +24,7 @@ __all__ = [
     "estimated",
     "generate",
     "generate_async",
+    "stop_rule",
     "work",
 ]
 

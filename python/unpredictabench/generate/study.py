@@ -18,9 +18,9 @@ from unpredictabench.generate.budget import (
     Budget,
     Price,
 )
+from unpredictabench.generate.early import StopWord, stop_rule
 from unpredictabench.generate.planning import Design, Work, work
 from unpredictabench.generate.running import CONCURRENCY, closing, generate_async, in_own_loop
-from unpredictabench.generate.stopping import NEVER
 from unpredictabench.tasks import load_suite
 
 if TYPE_CHECKING:
@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from unpredictabench.clients.transport import Endpoint
     from unpredictabench.generate.planning import Sampling
     from unpredictabench.generate.session import Progress
+    from unpredictabench.generate.stopping import StopRule
     from unpredictabench.store import Run
+    from unpredictabench.tasks import Suite
 
 AS_SERVED = "none"
 """The word for a temperature that is left to the server."""
@@ -60,6 +62,8 @@ class Job:
         temperature of ``"none"`` is left to the server.
     prompt_style, sampling, batch_size, limit_tasks, category, force
         What is asked: see `Design`.
+    stop : {"never", "curtail", "evalue"}
+        When a task's remaining slots are not asked: see `unpredictabench.generate.stop_rule`.
     concurrency : int or None
         Most requests under way; None is 64, or what the client can take.
     max_cost, max_tokens_total, max_requests, price_input, price_output
@@ -88,6 +92,7 @@ class Job:
     limit_tasks: int | None = None
     category: tuple[str, ...] = ()
     force: bool = False
+    stop: StopWord = "never"
     concurrency: int | None = None
     max_cost: float | None = None
     max_tokens_total: int | None = None
@@ -115,7 +120,11 @@ class Job:
     def work(self) -> Work:
         """Return what the job comes to, without asking anything."""
         suite = load_suite(self.suite, variant=self.variant)
-        return work(suite, self.client(), self.design(), stop=NEVER)
+        return work(suite, self.client(), self.design(), stop=self.rule(suite))
+
+    def rule(self, suite: Suite) -> StopRule:
+        """Return the stopping rule for the tasks of a suite."""
+        return stop_rule(self.stop, suite, n_samples=self.samples)
 
     def client(self) -> Client:
         """Return the client; nothing is contacted yet."""
@@ -163,7 +172,8 @@ class Job:
         """
         if self.out is not None:
             return Path(self.out)
-        named = ("suite", "variant", "endpoint", "temperature", "max_tokens", "seed", "sampling")
+        named = ("suite", "variant", "endpoint", "temperature", "max_tokens", "seed", "sampling",
+                 "stop")  # fmt: skip
         words = [f"{n}-{getattr(self, n)}" for n in named if getattr(self, n) != _FIELDS[n].default]
         if self.style != default_style(self.model):
             words.insert(0, self.style)
@@ -172,7 +182,7 @@ class Job:
 
 _FIELDS = {field.name: field for field in dataclasses.fields(Job) if field.name != "origin"}
 _KINDS: dict[str, tuple[type, ...]] = {
-    "str": (str,), "Endpoint": (str,), "Sampling": (str,), "bool": (bool,), "int": (int,),
+    "str": (str,), "Endpoint": (str,), "Sampling": (str,), "StopWord": (str,), "bool": (bool,), "int": (int,),
     "float": (int, float), "tuple": (list, tuple), "Mapping": (dict,), "None": (type(None),),
 }  # fmt: skip
 """Python types for each word an annotation of `Job` is made of."""
@@ -240,16 +250,18 @@ def perform(job: Job, *, progress: Callable[[Progress], None] | None = None) -> 
         The stored run.
     """
     client, budget = job.client(), job.budget()
+    suite = load_suite(job.suite, variant=job.variant)
     return in_own_loop(
         lambda: closing(
             client,
             generate_async(
-                load_suite(job.suite, variant=job.variant),
+                suite,
                 client,
                 job.folder(),
                 job.design(),
                 concurrency=job.concurrency or CONCURRENCY,
                 budget=budget,
+                stop=job.rule(suite),
                 progress=progress,
             ),
         )
@@ -271,6 +283,7 @@ def _job(values: Mapping[str, Any], origin: str, table: Mapping[str, Any]) -> Jo
         job.client()
         job.design()
         job.budget()
+        stop_rule(job.stop, ())
     except UnpredictabenchError as error:
         raise StudyError(f"{origin}: {error}") from error
     return job

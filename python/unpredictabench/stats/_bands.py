@@ -137,7 +137,9 @@ def _stepped(law: Law, n: NDArray[np.int64], alpha: float, workers: int | None) 
         is_open = _next_attained(law, size, low + 2 * SAME) < fails_at[open_rows] - SAME
         trial[open_rows] = _next_trial(size, attained, log_p - np.log(alpha), (low, high))
         open_rows = open_rows[is_open & (high - low > 2 * SAME)]
-    return (passes + np.minimum(fails_at, 1.0)) / 2
+    # Invalid answers and answers off the support attain multiples of 1/N that the law does not.
+    multiple = (np.floor((passes + SAME) * n) + 1) / n
+    return (passes + np.minimum(fails_at, multiple)) / 2
 
 
 def _next_trial(

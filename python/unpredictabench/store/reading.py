@@ -57,6 +57,8 @@ class Run:
         Slots that hold an answer.
     n_missing : int
         Slots of the plan without one, where no stopping rule closed the task.
+    n_spared : int
+        Slots of the plan without one, because a stopping rule closed the task.
     events : tuple of Event
         The log.
     """
@@ -66,6 +68,7 @@ class Run:
     plan: Mapping[str, Planned]
     n_stored: int
     n_missing: int
+    n_spared: int
     events: tuple[Event, ...]
 
     @property
@@ -140,17 +143,18 @@ def open_run(path: str | os.PathLike[str]) -> Run:
     if not items:
         raise StoreError(f"{folder} holds a run that never started; start it again")
     stopped = _stopped_tasks(events)
-    n_missing = {
+    n_open = {
         task: max(planned.n_slots - n_answers.get(rows.to_cell(task), 0), 0)
         for task, planned in plan.items()
-        if task not in stopped
     }
+    n_spared = sum(n for task, n in n_open.items() if task in stopped)
     return Run(
         path=folder,
         settings=rows.settings_from_items(items),
         plan=plan,
         n_stored=sum(n_answers.values()),
-        n_missing=sum(n_missing.values()),
+        n_missing=sum(n_open.values()) - n_spared,
+        n_spared=n_spared,
         events=events,
     )
 
