@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from unpredictabench.errors import SuiteError
 from unpredictabench.score.baselines import Baseline, baselines
+from unpredictabench.score.measures import measure
 from unpredictabench.score.observations import observe
 from unpredictabench.score.rules import ALPHA, SIZES, Rules
 from unpredictabench.score.runs import run_score
@@ -83,7 +84,9 @@ def score_records(
     observed, n_foreign = observe(tasks, completions, mode=mode)
     judged = judge_all(observed, rules)
     notes = (f"{n_foreign} answers belong to other tasks",) if n_foreign else ()
-    return run_score(judged, task_scores(judged, rules, {}), rules, measures={}, notes=notes)
+    measures = measure(judged.pools)
+    scores = task_scores(judged, rules, measures)
+    return run_score(judged, scores, rules, measures=measures, notes=notes)
 
 
 def score(
