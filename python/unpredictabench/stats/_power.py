@@ -248,7 +248,7 @@ def altered(target: NumericTarget, name: Effect, effect: float) -> Callable[[Flo
         return lambda x: target.cdf(x - move)
     if name == "rounding":
         step = _snapped(effect * unit) if is_whole else effect * unit
-        return lambda x: target.cdf_left((np.floor(x / step + 1e-9) + 0.5) * step)
+        return lambda x: target.cdf_left((np.floor(x / step) + 0.5) * step)
     if is_whole:
         return lambda x: target.cdf_left(median + (np.floor(x) + 0.5 - median) / effect)
     return lambda x: target.cdf(median + (x - median) / effect)
