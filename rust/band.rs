@@ -45,6 +45,7 @@ pub struct Band {
 
 impl Band {
     /// The first and the last state inside at the block end `k`.
+    #[must_use]
     pub fn at(&self, k: i64) -> (i64, i64) {
         let low = (k * self.few - self.h).div_euclid(self.pooled) + 1;
         let high = (k * self.few + self.h - 1).div_euclid(self.pooled);

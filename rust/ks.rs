@@ -59,21 +59,29 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// The ranks of a sample in ascending order; whether some of its observations are equal.
-    pub fn rank(&mut self, sample: &[f64], truth: &Truth) -> (&[Rank], bool) {
+    /// The ranks of a sample in ascending order.
+    pub fn rank(&mut self, sample: &[f64], truth: &Truth) -> &[Rank] {
         self.ranks.clear();
-        let Some(levels) = truth.indexed() else {
+        if let Some(levels) = truth.indexed() {
+            levels.codes_into(sample, &mut self.codes);
+            self.keys.clear();
+            self.keys.extend((0u64..).zip(&self.codes).map(|(i, &code)| u64::from(code) << 32 | i));
+            self.keys.sort_unstable();
+            self.ranks.extend(self.keys.iter().map(|key| levels.rank(code_of(*key))));
+        } else {
             sort_into(sample, &mut self.sorted);
             self.ranks.extend(self.sorted.iter().map(|&x| truth.ranks(x)));
-            return (&self.ranks, self.sorted.windows(2).any(|w| w[0] == w[1]));
-        };
-        levels.codes_into(sample, &mut self.codes);
-        self.keys.clear();
-        self.keys.extend((0u64..).zip(&self.codes).map(|(i, &code)| u64::from(code) << 32 | i));
-        self.keys.sort_unstable();
-        self.ranks.extend(self.keys.iter().map(|key| levels.rank(code_of(*key))));
+        }
+        &self.ranks
+    }
+
+    /// Whether some observations of the sample ranked last are equal.
+    fn has_ties(&mut self, sample: &[f64], truth: &Truth) -> bool {
+        if truth.indexed().is_none() {
+            return self.sorted.windows(2).any(|w| w[0] == w[1]);
+        }
         let mut groups = self.keys.chunk_by(|a, b| code_of(*a) == code_of(*b));
-        (&self.ranks, groups.any(|group| has_equal(group, sample, &mut self.sorted)))
+        groups.any(|group| has_equal(group, sample, &mut self.sorted))
     }
 }
 
@@ -99,36 +107,45 @@ fn has_equal(group: &[u64], sample: &[f64], values: &mut Vec<f64>) -> bool {
     }
 }
 
-/// The largest deviation of a sample's cdf above the truth's, `max (i m - j n)`, and the draws at
-/// most at the observation that attains it. `n_invalid` observations stand before all others.
+/// The largest deviations of a sample's cdf above the truth's, `max (i m - j n)`, attained at an
+/// observation, and below it, attained just before one. `n_invalid` observations stand before all
+/// others for the former, behind them for the latter.
 #[must_use]
-pub fn above(ranks: &[Rank], n: i64, m: i64, n_invalid: i64) -> (i64, usize) {
-    let mut best = (i64::MIN, 0);
-    let mut i = n_invalid * m;
+pub fn deviations(ranks: &[Rank], n: i64, m: i64, n_invalid: i64) -> (i64, i64) {
+    let (mut above, mut below, mut i) = (i64::MIN, i64::MIN, 0);
     for rank in ranks {
+        below = below.max(i64::from(rank.lower) * n - i);
         i += m;
-        let h = i - i64::from(rank.upper) * n;
-        if h > best.0 {
-            best = (h, rank.upper as usize);
-        }
+        above = above.max(i - i64::from(rank.upper) * n);
     }
-    best
+    (above.saturating_add(n_invalid * m), below)
 }
 
-/// The largest deviation of a sample's cdf below the truth's, `max (j n - i m)`, and the draws
-/// below the observation before which it is attained; 0 draws when it is nowhere positive.
-#[must_use]
-pub fn below(ranks: &[Rank], n: i64, m: i64) -> (i64, usize) {
-    let mut best = (i64::MIN, 0);
-    let mut i = 0;
-    for rank in ranks {
-        let h = i64::from(rank.lower) * n - i;
-        if h > best.0 && rank.lower > 0 {
-            best = (h, rank.lower as usize);
-        }
-        i += m;
+/// Where the sample's cdf is first `h` above the truth's: at the last observation of a gap.
+fn location_above(sample: &[f64], ranks: &[Rank], draws: &[f64], h: i64, n_invalid: i64) -> f64 {
+    let (m, n) = (draws.len() as i64, sample.len() as i64 + n_invalid);
+    let observed = (n_invalid + 1..).zip(ranks);
+    let attained = observed.map(|(i, rank)| (i * m - i64::from(rank.upper) * n, rank.upper));
+    let upper = attained.filter(|&(value, _)| value == h).map(|(_, upper)| upper).next();
+    let next = upper.and_then(|upper| draws.get(upper as usize));
+    let larger = |a: f64, b: f64| if b > a { b } else { a };
+    match next {
+        Some(&next) => sample.iter().fold(f64::NEG_INFINITY, |best, &x| {
+            larger(best, if x < next { x } else { f64::NEG_INFINITY })
+        }),
+        None => sample.iter().fold(f64::NEG_INFINITY, |best, &x| larger(best, x)),
     }
-    best
+}
+
+/// Where the sample's cdf is first `h` below the truth's: at the draw before an observation, or at
+/// the end of all values.
+fn location_below(sample: &[f64], ranks: &[Rank], draws: &[f64], h: i64, n_invalid: i64) -> f64 {
+    let (m, n) = (draws.len() as i64, sample.len() as i64 + n_invalid);
+    let mut observed = (0..).zip(ranks);
+    let attained = observed
+        .find(|(i, rank)| rank.lower > 0 && i64::from(rank.lower) * n - i * m == h)
+        .map(|(_, rank)| draws[rank.lower as usize - 1]);
+    attained.unwrap_or_else(|| sample.iter().copied().fold(draws[draws.len() - 1], f64::max))
 }
 
 /// The statistic before its tail.
@@ -154,31 +171,18 @@ pub fn statistic(
 ) -> Statistic {
     let (m, n) = (draws.len() as i64, sample.len() as i64 + n_invalid);
     let jump = n_invalid * m;
-    let mut plus = Statistic { h: jump, location: f64::NEG_INFINITY, sign: 1 };
-    if side != Side::Lower {
-        let (h, upper) = above(ranks, n, m, n_invalid);
-        if h > jump || n_invalid == 0 {
-            let before = draws.get(upper).copied().unwrap_or(f64::NAN);
-            let location = sample.iter().filter(|&&x| !(x >= before));
-            let location = location.fold(f64::NEG_INFINITY, |a, &b| a.max(b));
-            plus = Statistic { h, location, sign: 1 };
-        }
-    }
-    let mut minus = Statistic { h: jump, location: f64::INFINITY, sign: -1 };
-    if side != Side::Upper {
-        let (h, lower) = below(ranks, n, m);
-        if h >= jump {
-            minus = Statistic { h, location: draws[lower - 1], sign: -1 };
+    let (above, below) = deviations(ranks, n, m, n_invalid);
+    let (above, below) = (above.max(jump), below.max(jump));
+    if side == Side::Upper || (side == Side::Both && above >= below) {
+        let location = if n_invalid > 0 && above == jump {
+            f64::NEG_INFINITY
         } else {
-            // Nowhere below, or most so between the last value and the invalid answers.
-            minus.location = sample.iter().copied().fold(draws[draws.len() - 1], f64::max);
-        }
+            location_above(sample, ranks, draws, above, n_invalid)
+        };
+        return Statistic { h: above, location, sign: 1 };
     }
-    match side {
-        Side::Both if minus.h > plus.h => minus,
-        Side::Both | Side::Upper => plus,
-        Side::Lower => minus,
-    }
+    let location = location_below(sample, ranks, draws, below, n_invalid);
+    Statistic { h: below, location, sign: -1 }
 }
 
 /// Test one sample against a truth.
@@ -200,15 +204,18 @@ pub fn test(
     if n == 0 {
         return Ok(Outcome::UNDEFINED);
     }
-    let (ranks, is_tied) = scratch.rank(sample, truth);
+    let ranks = scratch.rank(sample, truth);
     let found = statistic(sample, ranks, truth.sorted(), n_invalid, side);
-    let is_exact = match method {
-        Method::Auto => smirnov::is_feasible(n, m, found.h, side),
+    let meets_draws = ranks.iter().any(|r| r.lower < r.upper);
+    let wants_exact = match method {
+        Method::Auto => n == m || smirnov::is_feasible(n, m, found.h, side),
         Method::Exact => true,
         Method::Asymptotic => false,
     };
-    let is_tied =
-        is_tied || n_invalid > 1 || truth.is_tied() || ranks.iter().any(|r| r.lower < r.upper);
+    let is_tied = wants_exact
+        && (n_invalid > 1 || meets_draws || truth.is_tied() || scratch.has_ties(sample, truth));
+    let is_exact = wants_exact
+        && (method == Method::Exact || !is_tied || smirnov::is_feasible(n, m, found.h, side));
     let tail = if !is_exact {
         smirnov::tail_asymptotic(n, m, found.h, side)
     } else if is_tied {

@@ -146,7 +146,7 @@ mod tests {
         x_sorted.sort_unstable_by(f64::total_cmp);
         for resampled in [Resampled::Sample, Resampled::Both] {
             let mut replicates = Replicates::default();
-            replicates.prepare(scratch.rank(&x, &truth).0, y.len(), resampled);
+            replicates.prepare(scratch.rank(&x, &truth), y.len(), resampled);
             for seed in 0..50 {
                 let got = replicates.statistic(&mut Stream::new(seed, 1, 2));
                 let mut stream = Stream::new(seed, 1, 2);

@@ -27,13 +27,19 @@ pub trait Weight: Copy {
     /// Zero.
     fn zero() -> Self;
     /// The product.
+    #[must_use]
     fn times(self, other: Self) -> Self;
     /// The sum.
+    #[must_use]
     fn plus(self, other: Self) -> Self;
     /// The product with a positive f64.
+    #[must_use]
     fn scaled(self, factor: f64) -> Self;
-    /// The quotient as f64, to judge sizes.
-    fn ratio(self, other: Self) -> f64;
+    /// The quotient.
+    #[must_use]
+    fn over(self, other: Self) -> Self;
+    /// As f64, as far as that can hold it.
+    fn to_f64(self) -> f64;
 }
 
 impl Weight for f64 {
@@ -57,8 +63,12 @@ impl Weight for f64 {
         self * factor
     }
     #[inline]
-    fn ratio(self, other: Self) -> f64 {
+    fn over(self, other: Self) -> Self {
         self / other
+    }
+    #[inline]
+    fn to_f64(self) -> f64 {
+        self
     }
 }
 
@@ -79,11 +89,16 @@ impl Weight for Scaled {
     fn scaled(self, factor: f64) -> Self {
         Self::times(self, Self::new(factor, 0))
     }
-    fn ratio(self, other: Self) -> f64 {
-        if other == Self::ZERO { f64::INFINITY } else { self.over(other).to_f64() }
+    fn over(self, other: Self) -> Self {
+        Self::over(self, other)
+    }
+    fn to_f64(self) -> f64 {
+        Self::to_f64(self)
     }
 }
 
+/// What a sum may lack, relative to itself.
+const NEGLIGIBLE: f64 = 1e-16;
 /// Kernels kept by length of jump.
 const KERNELS: usize = 64;
 
@@ -94,6 +109,10 @@ struct Kernel<W> {
     /// From the tap `first` on.
     first: i64,
     taps: Vec<W>,
+    /// The same between zeros.
+    padded: Vec<W>,
+    /// The same from the last tap to the first.
+    reversed: Vec<W>,
 }
 
 /// One pass over the checkpoints.
@@ -103,6 +122,8 @@ struct Walk<'a, W> {
     /// Odds of a label of the smaller sample; any value gives the same result, this one keeps the
     /// weights near one.
     ratio: f64,
+    /// Base-two logarithm of the weight that a step adds.
+    growth: f64,
     powers: Vec<Scaled>,
     /// Reciprocal of the weight of all paths.
     per_path: Scaled,
@@ -123,12 +144,13 @@ impl<'a, W: Weight> Walk<'a, W> {
         }));
         let all = factorials.choose(band.pooled as usize, few).times(powers[few]);
         let per_path = Scaled::ONE.over(all);
-        Self { band, factorials, ratio, powers, per_path, kernels: Vec::new() }
+        let growth = ratio.ln_1p() / std::f64::consts::LN_2;
+        Self { band, factorials, ratio, growth, powers, per_path, kernels: Vec::new() }
     }
 
     /// The exponent that keeps the weights at position `k` near probabilities.
     fn exponent_at(&self, k: i64) -> i64 {
-        (k as f64 * self.ratio.ln_1p() / std::f64::consts::LN_2).round() as i64
+        (k as f64 * self.growth) as i64
     }
 
     /// Probability of leaving the band at one of the checkpoints.
@@ -149,7 +171,7 @@ impl<'a, W: Weight> Walk<'a, W> {
             let reached = base + (inside.len() + kernel.taps.len()) as i64 - 2;
             let (lowest, highest) = (base.max(k - many), reached.min(few));
             let (low, high) = self.band.at(k);
-            let weight = |state: i64| reach(&inside, &kernel.taps, (state - base) as usize);
+            let weight = |state: i64| reach(&inside, &kernel.reversed, (state - base) as usize);
             let (above, below) = ((high + 1).max(lowest), (low - 1).min(highest));
             if above <= highest {
                 left = left.plus(self.leaving(k, above, 1, highest - above, raised, weight));
@@ -160,7 +182,7 @@ impl<'a, W: Weight> Walk<'a, W> {
             let (low, high) = (low.max(lowest), high.min(highest));
             next.clear();
             next.resize(usize::try_from(high - low + 1).unwrap_or(0), W::zero());
-            spread(&inside, &kernel.taps, low - base, &mut next);
+            spread(&inside, &kernel.padded, low - base, &mut next);
             std::mem::swap(&mut inside, &mut next);
             if inside.is_empty() {
                 break;
@@ -187,17 +209,17 @@ impl<'a, W: Weight> Walk<'a, W> {
         let need = (few - start) as usize;
         let ways = self.factorials.choose(rest as usize, need).times(self.powers[need]);
         let share = W::from_scaled(ways.times(self.per_path).shifted(exponent));
-        let (mut relative, mut sum, mut before) = (1.0, 0.0, 0.0);
         let scale = weight(start);
-        if scale.ratio(W::from_scaled(Scaled::ONE)) == 0.0 && W::NEGLIGIBLE > 0.0 {
+        if scale.to_f64() == 0.0 && W::NEGLIGIBLE > 0.0 {
             return W::zero();
         }
+        let (mut relative, mut sum, mut before) = (1.0, 0.0, 0.0);
+        let per_scale = W::from_scaled(Scaled::ONE).over(scale);
         for i in 0..=room {
             let state = start + i * step;
-            let term = weight(state).ratio(scale) * relative;
+            let term = weight(state).times(per_scale).to_f64() * relative;
             sum += term;
-            let fall = term / before;
-            if term == 0.0 || (fall < 1.0 && term * fall < 1e-18 * sum * (1.0 - fall)) {
+            if term == 0.0 || (term < before && term * term < NEGLIGIBLE * sum * (before - term)) {
                 break;
             }
             before = term;
@@ -237,7 +259,7 @@ impl<'a, W: Weight> Walk<'a, W> {
         let peak = peak.shifted(-exponent);
         let peak = W::from_scaled(peak);
         let step = |t: i64| (length - t) as f64 / (t + 1) as f64 * self.ratio;
-        let counts = |value: &W| value.ratio(peak) >= W::NEGLIGIBLE;
+        let counts = |value: &W| value.over(peak).to_f64() >= W::NEGLIGIBLE;
         let mut value = peak;
         let down = (0..mode).rev().map(|t| {
             value = value.scaled(1.0 / step(t));
@@ -253,29 +275,50 @@ impl<'a, W: Weight> Walk<'a, W> {
             value
         });
         taps.extend(up.take_while(counts));
-        Kernel { length, exponent, first, taps }
+        let reversed = taps.iter().rev().copied().collect();
+        let zeros = [W::zero(); PADDING];
+        let padded = [&zeros, taps.as_slice(), &zeros].concat();
+        Kernel { length, exponent, first, taps, padded, reversed }
     }
 }
 
 /// The weight that a jump brings to the state `offset` above the lowest that it reaches.
-fn reach<W: Weight>(inside: &[W], taps: &[W], offset: usize) -> W {
-    let from = (offset + 1).saturating_sub(taps.len());
+fn reach<W: Weight>(inside: &[W], reversed: &[W], offset: usize) -> W {
+    let from = (offset + 1).saturating_sub(reversed.len());
     let to = inside.len().min(offset + 1);
-    let taps = taps[offset + 1 - to..=offset - from].iter().rev();
-    inside[from..to].iter().zip(taps).fold(W::zero(), |sum, (w, &tap)| sum.plus(w.times(tap)))
+    let weights = &inside[from..to];
+    let taps = &reversed[reversed.len() + from - offset - 1..][..weights.len()];
+    // Four sums that do not wait for each other.
+    let mut sums = [W::zero(); 4];
+    let (quads, tap_quads) = (weights.chunks_exact(4), taps.chunks_exact(4));
+    let rest = quads.remainder().iter().zip(tap_quads.remainder());
+    let rest = rest.fold(W::zero(), |sum, (&w, &tap)| sum.plus(w.times(tap)));
+    for (quad, tap_quad) in quads.zip(tap_quads) {
+        for (sum, (&w, &tap)) in sums.iter_mut().zip(quad.iter().zip(tap_quad)) {
+            *sum = sum.plus(w.times(tap));
+        }
+    }
+    sums[0].plus(sums[1]).plus(sums[2].plus(sums[3])).plus(rest)
 }
 
-/// Convolve `inside` with `taps` into `next`, whose first state lies `start` above the lowest that
-/// is reached.
-fn spread<W: Weight>(inside: &[W], taps: &[W], start: i64, next: &mut [W]) {
-    for (j, &weight) in (0i64..).zip(inside) {
-        let skip = usize::try_from(start - j).unwrap_or(0);
-        let place = usize::try_from(j - start).unwrap_or(0);
-        if skip >= taps.len() || place >= next.len() {
+/// Zeros on either side of the taps, so that four weights at a time find a tap for every state.
+const PADDING: usize = 3;
+
+/// Convolve `inside` with padded taps into `next`, whose first state lies `start` above the lowest
+/// that is reached. Four weights at a time: the loops are short, and their turns cost most.
+fn spread<W: Weight>(inside: &[W], padded: &[W], start: i64, next: &mut [W]) {
+    for (block, four) in (0i64..).step_by(4).zip(inside.chunks(4)) {
+        let skip = usize::try_from(start - block).unwrap_or(0);
+        let place = usize::try_from(block - start).unwrap_or(0);
+        if skip + PADDING >= padded.len() || place >= next.len() {
             continue;
         }
-        for (slot, &tap) in next[place..].iter_mut().zip(&taps[skip..]) {
-            *slot = slot.plus(weight.times(tap));
+        let at = |i: usize| four.get(i).copied().unwrap_or(W::zero());
+        let (a, b, c, d) = (at(0), at(1), at(2), at(3));
+        for (slot, taps) in next[place..].iter_mut().zip(padded[skip..].windows(4)) {
+            let (ab, cd) =
+                (a.times(taps[3]).plus(b.times(taps[2])), c.times(taps[1]).plus(d.times(taps[0])));
+            *slot = slot.plus(ab.plus(cd));
         }
     }
 }

@@ -33,7 +33,7 @@ pub struct Levels {
     values: Vec<f64>,
     /// Draws below each level, and their number; empty when all draws differ.
     starts: Vec<u32>,
-    n_levels: u32,
+    count: u32,
     low: f64,
     scale: f64,
     cells: Vec<u32>,
@@ -56,7 +56,7 @@ impl Levels {
         }
         let n_cells = values.len().next_power_of_two().min(MOST_CELLS);
         let mut levels = Self {
-            n_levels: values.len() as u32,
+            count: values.len() as u32,
             values,
             starts,
             low: 0.0,
@@ -154,7 +154,7 @@ impl Levels {
     /// The distinct draws, ascending.
     #[must_use]
     pub fn values(&self) -> &[f64] {
-        &self.values[..self.n_levels as usize]
+        &self.values[..self.count as usize]
     }
 
     /// The largest end of a block of equal draws at or below `j`.

@@ -112,7 +112,8 @@ class Answer:
     kind : {"number", "permutation", "choice", "lines"}
         What the answer is.
     instruction : str
-        The sentence at the end of the prompt that asks for this form.
+        The sentence at the end of the prompt that asks for this form; empty where the question
+        itself does.
     items : tuple of str
         The items to permute (as the prompt shows them) or the labels to choose from; empty
         for numbers. For "lines" the legal lines, in no particular order.
@@ -165,7 +166,8 @@ class Task:
     @property
     def prompt(self) -> str:
         """The whole prompt: the question, then the instruction on the form of the answer."""
-        return f"{self.question}\n\n{self.answer.instruction}"
+        instruction = self.answer.instruction
+        return f"{self.question}\n\n{instruction}" if instruction else self.question
 
     @property
     def support(self) -> Support:

@@ -159,7 +159,7 @@ pub(super) fn ks_bootstrap<'py>(
                 let (i, replicate) = (k / n_resamples, k % n_resamples);
                 if *prepared != i {
                     let Some(truth) = truths.of(i)? else { return Ok(f64::NAN) };
-                    let (ranks, _) = scratch.rank(rows.row(i), &truth);
+                    let ranks = scratch.rank(rows.row(i), &truth);
                     replicates.prepare(ranks, truth.len(), resampled);
                     *prepared = i;
                 }

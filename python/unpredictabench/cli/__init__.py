@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from keyword import iskeyword
 from typing import TYPE_CHECKING
 
 import click
@@ -15,8 +16,12 @@ COMMANDS: dict[str, str] = {
     "score": "Score stored runs.",
     "tasks": "List, show, export, rebuild and audit the tasks of a suite.",
     "extract": "Read the answers of a stored run again and print what changed.",
+    "import": "Bring published data, tables of answers or exported runs into runs.",
 }
-"""Commands in the order --help shows them, each in a module of its name that defines `command`."""
+"""Commands in the order --help shows them, each in a module of its name that defines `command`.
+
+A name that Python keeps for itself has an underscore behind it.
+"""
 
 
 class LazyGroup(click.Group):
@@ -30,7 +35,8 @@ class LazyGroup(click.Group):
         """Import and return a command; None when there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"{__name__}.{cmd_name.replace('-', '_')}")
+        name = cmd_name.replace("-", "_")
+        module = import_module(f"{__name__}.{name}_" if iskeyword(name) else f"{__name__}.{name}")
         command: click.Command = module.command
         return command
 

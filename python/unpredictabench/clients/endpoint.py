@@ -178,19 +178,19 @@ class OpenAIClient:
         attempt = 0
         while True:
             attempt += 1
-            if self._end is not None:
-                raise FatalClientError(self._end)
             async with self._limiter:
+                if self._end is not None:
+                    raise FatalClientError(self._end)
                 began_at = self._clock.monotonic()
                 outcome = await self._transport.post(body)
                 latency_s = self._clock.monotonic() - began_at
                 self._note(outcome, began_at)
+                if isinstance(outcome, Fault) and self._is_last(outcome, attempt):
+                    raise self._failure(slots[0], outcome, attempt, n_replies_before)
             if not isinstance(outcome, Fault):
                 seed = self._seed_of(slots[0])
                 arrival = _Arrival(self._clock.now(), latency_s, attempt, seed)
                 return _completions(slots, outcome, arrival)
-            if self._is_last(outcome, attempt):
-                raise self._failure(slots[0], outcome, attempt, n_replies_before)
             await self._wait(slots[0], outcome, attempt)
 
     def _body(self, slots: Sequence[Request]) -> dict[str, object]:

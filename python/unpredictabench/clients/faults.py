@@ -90,7 +90,8 @@ def status_fault(
     """
     fields = body if isinstance(body, dict) else {}
     said = _said(status, body)
-    if {fields.get("code"), fields.get("type")} & QUOTA_CODES or status == 402:
+    is_quota = {str(fields.get("code")), str(fields.get("type"))} & QUOTA_CODES
+    if is_quota or status == 402:
         return Fault("run", f"the quota is exhausted ({said}): raise it, then run again to resume")
     if status in RETRIED or status >= 500:
         return Fault(

@@ -57,7 +57,9 @@ class LocalClient:
     -----
     The first question fetches the file where needed and starts the server. It uses one thread a
     core, within the cores this process may use, and ends with this process, however that ends.
-    Sampling is not narrowed: top-k, top-p and min-p are switched off.
+    Sampling is not narrowed: top-k, top-p and min-p are switched off. Without a seed, questions
+    in the same words go out as one request with several choices, which reads their words once;
+    this server counts the tokens of one choice only.
 
     Examples
     --------
@@ -144,6 +146,7 @@ class LocalClient:
             seed=self._seed,
             extra_body=self._sent,
             concurrency=self._n_slots,
+            n_hint=self._n_slots if self._seed is None else 1,
             timeout_s=self._timeout_s,
             retries=_RETRIES,
         )

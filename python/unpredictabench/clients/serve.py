@@ -28,7 +28,6 @@ def main(settings: dict[str, int | str]) -> None:
     wanted = xllamacpp.CommonParams()
     wanted.model.path = str(settings["file"])
     wanted.model_alias = {str(settings["alias"])}
-    wanted.hostname = "127.0.0.1"
     wanted.port = int(settings["port"])
     wanted.n_parallel = n_slots
     wanted.n_ctx = n_slots * int(settings["n_context"])

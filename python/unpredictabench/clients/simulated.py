@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -13,10 +12,10 @@ from unpredictabench.clients.words import nearest
 from unpredictabench.errors import InputError
 from unpredictabench.records import Completion
 from unpredictabench.streams import stream
-from unpredictabench.tasks.examples import written
+from unpredictabench.tasks.examples import Drawn, written
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -130,15 +129,15 @@ def _evenly(u: Floats, probabilities: Floats, amount: float) -> Floats:  # noqa:
     return np.asarray(ends[chosen] - probabilities[chosen] / 2.0)
 
 
-def _outside(task: Task) -> str:
-    """Return a number outside of a task's support, or a refusal where there is none."""
+def _outside(task: Task) -> str | None:
+    """Return a number outside of a task's support; None where there is none."""
     if task.support == "nominal":
-        return _REFUSAL
+        return None
     target = cast("NumericTarget", task.target)
     low, high = target.ppf((0.0, 1.0)).tolist()
     tried = [low - 1.0, high + 1.0, low + 0.5]
     outside = [x for x in tried if np.isfinite(x) and not target.contains(x)]
-    return _number(outside[0], is_integer=task.answer.is_integer) if outside else _REFUSAL
+    return _number(outside[0], is_integer=task.answer.is_integer) if outside else None
 
 
 BEHAVIOURS: dict[str, Behaviour] = {
@@ -167,11 +166,8 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "chatty": Behaviour(_perfect, takes_amount=False),
     "refusing": Behaviour(_perfect, amount=0.2, lowest=0.0, highest=1.0),
 }
-_INSTEAD: dict[str, Callable[[Task], str]] = {
-    "refusing": lambda task: _REFUSAL,  # noqa: ARG005 - one signature for both
-    "outside": _outside,
-}
-"""What some models answer instead, with a probability."""
+_SOMETIMES = frozenset({"refusing", "outside"})
+"""Models whose amount is the probability of their fault."""
 _WHOLE_AMOUNTS = frozenset({"kpoint", "rounded", "lumpy", "cycling"})
 
 
@@ -223,7 +219,7 @@ class SimulatedClient:
         self._name, self._seed = name, seed
         self._kind, self._amount = _parsed(name)
         self._behaviour = BEHAVIOURS[self._kind]
-        self._blocks: dict[tuple[str, int], list[str]] = {}
+        self._blocks: dict[tuple[str, int], list[tuple[Drawn, bool]]] = {}
         self._ends: dict[str, Floats] = {}
 
     def __repr__(self) -> str:
@@ -247,11 +243,11 @@ class SimulatedClient:
     async def ask(self, request: Request) -> Completion:
         """Answer one question; several answers in one reply come as a JSON array."""
         first = request.index * request.n_asked
-        drawn = [self._answer(request.task, first + p) for p in range(request.n_asked)]
+        drawn = [self._drawn(request.task, first + p) for p in range(request.n_asked)]
         return Completion(
             task=request.task.id,
             index=request.index,
-            text=drawn[0] if request.n_asked == 1 else _array(drawn, request.task),
+            text=self._said([value for value, _ in drawn], request.task, refuses=drawn[0][1]),
             finish_reason="stop",
             model=self.model,
             n_asked=request.n_asked,
@@ -260,33 +256,42 @@ class SimulatedClient:
     async def aclose(self) -> None:
         """Do nothing: there is nothing to close."""
 
-    def _answer(self, task: Task, number: int) -> str:
+    def _said(self, values: list[Drawn], task: Task, *, refuses: bool) -> str:
+        if refuses:
+            return _REFUSAL
+        text = written(values[0], task.answer) if len(values) == 1 else _array(values, task)
+        return _CHATTER.format(text) if self._kind == "chatty" else text
+
+    def _drawn(self, task: Task, number: int) -> tuple[Drawn, bool]:
+        """Return answer number `number` and whether the model refuses to give it."""
         block, place = divmod(number, _BLOCK)
         key = (task.id, block)
         if key not in self._blocks:
-            self._blocks[key] = self._drawn(task, block)
+            self._blocks[key] = self._block(task, block)
         return self._blocks[key][place]
 
-    def _drawn(self, task: Task, block: int) -> list[str]:
+    def _block(self, task: Task, block: int) -> list[tuple[Drawn, bool]]:
         rng = stream("sim", self._name, self._seed, task.id, block)
         u = rng.random(_BLOCK)
         if self._kind == "cycling":
-            u = (np.arange(block * _BLOCK, (block + 1) * _BLOCK) % self._amount + 0.5) / self._amount
-        texts = self._outcomes(task, u) if task.support == "nominal" else self._numbers(task, u)
-        if self._kind == "chatty":
-            return [_CHATTER.format(text) for text in texts]
-        if self._kind in _INSTEAD:
-            instead = _INSTEAD[self._kind](task)
-            is_other = rng.random(_BLOCK) < self._amount
-            return [instead if no else text for text, no in zip(texts, is_other, strict=True)]
-        return texts
+            number = block * _BLOCK + np.arange(_BLOCK)
+            u = (number % self._amount + 0.5) / self._amount
+        is_nominal = task.support == "nominal"
+        values = self._outcomes(task, u) if is_nominal else self._numbers(task, u)
+        is_other = rng.random(_BLOCK) < (self._amount if self._kind in _SOMETIMES else 0.0)
+        outside = _outside(task) if self._kind == "outside" else None
+        if outside is None:
+            return list(zip(values, is_other.tolist(), strict=True))
+        return [
+            (outside if no else value, False) for value, no in zip(values, is_other, strict=True)
+        ]
 
-    def _numbers(self, task: Task, u: Floats) -> list[str]:
+    def _numbers(self, task: Task, u: Floats) -> list[Drawn]:
         target = cast("NumericTarget", task.target)
         values = self._behaviour.numbers(target, u, self._amount)
         return [_number(value, is_integer=task.answer.is_integer) for value in values.tolist()]
 
-    def _outcomes(self, task: Task, u: Floats) -> list[str]:
+    def _outcomes(self, task: Task, u: Floats) -> list[Drawn]:
         target = cast("NominalTarget", task.target)
         probabilities = np.asarray(target.probabilities)
         if task.id not in self._ends:
@@ -330,13 +335,13 @@ def _number(value: float, *, is_integer: bool) -> str:
     return str(int(value)) if is_integer and value.is_integer() else repr(value)
 
 
-def _outcome(outcome: str | tuple[int, ...], task: Task) -> str:
+def _outcome(outcome: str | tuple[int, ...], task: Task) -> Drawn:
     if isinstance(outcome, tuple):
-        return written(tuple(task.answer.items[i] for i in outcome), task.answer)
+        return tuple(task.answer.items[i] for i in outcome)
     return outcome or "(no output)"  # what the prompts of such tasks ask for
 
 
-def _array(texts: list[str], task: Task) -> str:
-    if task.answer.kind == "number":
-        return f"[{', '.join(texts)}]"
-    return json.dumps(texts)
+def _array(values: list[Drawn], task: Task) -> str:
+    if task.answer.kind == "number":  # already text, to the last digit
+        return f"[{', '.join(map(str, values))}]"
+    return json.dumps(values)

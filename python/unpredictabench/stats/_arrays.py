@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,17 +19,16 @@ from numpy.typing import ArrayLike, NDArray
 from unpredictabench import _native
 from unpredictabench.errors import InputError
 from unpredictabench.stats._arrow import arrow_pieces, is_arrow
+from unpredictabench.stats._convert import plain_array, real_numbers, to_float64
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 Values: TypeAlias = NDArray[np.float64]
 Offsets: TypeAlias = NDArray[np.int64]
 RowsOf: TypeAlias = tuple[Values, Offsets]
 Empty: TypeAlias = Literal["raise", "nan"]
 
-EXACT_INTEGERS: Final = 2**53
-"""Integers up to this are exact in float64; beyond it rounding would make ties."""
 CHUNK_VALUES: Final = 2**21
 """Observations converted at a time: 16 MB."""
 CHUNK_ROWS: Final = 2**18
@@ -63,7 +62,7 @@ class RaggedArray:
     offsets: Offsets
 
     def __init__(self, values: ArrayLike, offsets: ArrayLike) -> None:
-        data = _plain_array(values, "values")
+        data = plain_array(values, "values")
         if data.ndim != 1:
             raise InputError("values", "be 1-d", f"{data.ndim}-d")
         cuts = np.asarray(offsets)
@@ -84,7 +83,7 @@ class RaggedArray:
         >>> RaggedArray.from_rows([[1.0], [2.0, 3.0]]).offsets
         array([0, 1, 3])
         """
-        arrays = [_plain_array(row, f"rows[{i}]") for i, row in enumerate(rows)]
+        arrays = [plain_array(row, f"rows[{i}]") for i, row in enumerate(rows)]
         lengths = [row.size for row in arrays]
         values = np.concatenate(arrays) if arrays else np.empty(0)
         return cls(values, np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]))
@@ -194,7 +193,7 @@ class Samples:
 
     def _checked(self, values: NDArray[Any], cuts: Offsets, first: int) -> Values:
         where = partial(self._where, cuts, first)
-        data = _to_float64(values, self.name, where)
+        data = to_float64(values, self.name, where)
         bad = _native.first_invalid(data, self.allow_infinite)
         if bad is not None:
             rule = "hold no NaN" if np.isnan(data[bad]) else "be finite: a mean is taken"
@@ -262,13 +261,13 @@ class PreparedTruth:
     3
     """
 
-    _native: _native.Truth
+    native: _native.Truth
 
     def __init__(self, y: ArrayLike) -> None:
-        object.__setattr__(self, "_native", _prepared(samples(y, name="y")))
+        object.__setattr__(self, "native", _prepared(samples(y, name="y")))
 
     def __len__(self) -> int:
-        return len(self._native)
+        return len(self.native)
 
 
 def samples(
@@ -328,7 +327,7 @@ def pairs(x: object, y: object, *, allow_infinite: bool = True, allow_empty: boo
     opened = partial(samples, allow_infinite=allow_infinite, allow_empty=allow_empty)
     left = opened(x, name="x")
     if isinstance(y, PreparedTruth):
-        return Pairs(left, y._native)  # noqa: SLF001 - the door hands over what it has prepared
+        return Pairs(left, y.native)
     right = opened(y, name="y")
     if right.is_single and not left.is_single and int(right.lengths()[0]) > 0:
         return Pairs(left, _prepared(right))
@@ -337,6 +336,25 @@ def pairs(x: object, y: object, *, allow_infinite: bool = True, allow_empty: boo
     if len(left) != len(right):
         raise InputError("y", f"have as many rows as x ({len(left)}) or be 1-d", len(right))
     return Pairs(left, right)
+
+
+def is_ready(x: object) -> TypeGuard[Values]:
+    """Whether `x` is one sample that kernels take as it is, apart from what it holds."""
+    return (
+        type(x) is np.ndarray
+        and x.ndim == 1
+        and x.dtype == np.float64
+        and x.size > 0
+        and x.flags.c_contiguous
+        and x.flags.aligned
+    )
+
+
+def check_ready(x: Values, *, name: str, allow_infinite: bool = True) -> Values:
+    """Check what one ready sample holds."""
+    if _native.first_invalid(x, allow_infinite) is not None:
+        samples(x, name=name, allow_infinite=allow_infinite).flat()
+    return x
 
 
 def refuse_empty(rows: Samples, is_empty: NDArray[np.bool_]) -> None:
@@ -359,58 +377,10 @@ def _shape(x: object, name: str, *, allow_infinite: bool) -> tuple[bool, bool, t
     if is_arrow(x):
         is_single, pieces = arrow_pieces(x, name)
         return is_single, allow_infinite, tuple(_Piece(*piece) for piece in pieces)
-    data = x if type(x) is np.ndarray else _plain_array(x, name)
-    if data.dtype.kind not in "biuf":
-        data = _real_objects(data, name)
+    data = x if type(x) is np.ndarray else plain_array(x, name)
+    data = real_numbers(data, name)
     if data.ndim == 1:
         return True, allow_infinite, (_Piece(data, np.array([0, data.size])),)
     if data.ndim != 2:
         raise InputError(name, "be 1-d (one sample) or 2-d (rows are samples)", f"{data.ndim}-d")
     return False, allow_infinite, (_Piece(data, None),)
-
-
-def _plain_array(x: object, name: str) -> NDArray[Any]:
-    """NumPy's view of `x`, once what NumPy would silently misread has been refused."""
-    if isinstance(x, np.ma.MaskedArray):
-        raise InputError(name, "not be masked: drop entries with .compressed() first", type(x))
-    try:
-        return np.asarray(x)
-    except ValueError:
-        raise InputError(name, "be 1-d, 2-d, or RaggedArray.from_rows(rows)", x) from None
-
-
-def _real_objects(data: NDArray[Any], name: str) -> NDArray[Any]:
-    """Accept an object array of real numbers only; refuse text, complex numbers, dates."""
-    if data.dtype.kind != "O":
-        raise InputError(name, "hold real numbers", f"dtype {data.dtype}")
-    for index, entry in np.ndenumerate(data):
-        where = f"index {index[0] if len(index) == 1 else index}"
-        if not isinstance(entry, int | float | np.integer | np.floating):
-            raise InputError(name, "hold real numbers", f"{entry!r} at {where}")
-        _exact_integer(entry, name, where)
-    return data.astype(np.float64)
-
-
-def _exact_integer(entry: Any, name: str, where: str) -> None:
-    if isinstance(entry, int | np.integer) and abs(int(entry)) > EXACT_INTEGERS:
-        rule = "hold integers up to 2**53, which float64 keeps apart"
-        raise InputError(name, rule, f"{entry} at {where}")
-
-
-def _to_float64(values: NDArray[Any], name: str, where: Callable[[int], str]) -> Values:
-    """Contiguous aligned float64 with the same values; refused where that is impossible."""
-    if values.dtype == np.float64 and values.flags.c_contiguous and values.flags.aligned:
-        return values
-    if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
-        too_big = (values > EXACT_INTEGERS) | (values < -EXACT_INTEGERS)
-        if bool(too_big.any()):
-            index = int(too_big.argmax())
-            _exact_integer(values[index], name, where(index))
-    data = np.array(values, dtype=np.float64, order="C")
-    if values.dtype.kind == "f" and values.dtype.itemsize > 8:
-        changed = (data != values) & ~np.isnan(values)
-        if bool(changed.any()):
-            index = int(changed.argmax())
-            rule = "hold numbers that float64 can hold"
-            raise InputError(name, rule, f"{values[index]!r} at {where(index)}")
-    return data

@@ -9,13 +9,23 @@ import numpy as np
 
 from unpredictabench import _native
 from unpredictabench.errors import InputError
-from unpredictabench.stats._arrays import Empty, Pairs, PreparedTruth, pairs, refuse_empty
+from unpredictabench.stats._arrays import (
+    Empty,
+    Pairs,
+    PreparedTruth,
+    Values,
+    check_ready,
+    is_ready,
+    pairs,
+    refuse_empty,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
 KsMethod: TypeAlias = Literal["auto", "exact", "asymp"]
+Counts: TypeAlias = "int | NDArray[np.int64]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +81,8 @@ def ks_2samp(
         What the statistic looks for: the cdf of `x` anywhere apart from, below, or above that of
         `y`.
     method : {"auto", "exact", "asymp"}, default "auto"
-        How to compute the p-value. "auto" is exact wherever that takes at most about a second
-        (see Notes), and asymptotic beyond.
+        How to compute the p-value. "auto" is exact wherever that is affordable (see
+        Notes), and asymptotic beyond.
     n_invalid : int or array_like of int, default 0
         Answers asked for but invalid, one number or one a row. They count as observations at
         whichever end gives the larger statistic.
@@ -97,9 +107,10 @@ def ks_2samp(
     The statistic is carried as the integer ``h = max|i m - j n|`` [1]_, and the tail is a sum of
     positive terms over the block ends that can decide [2]_: relative accuracy 1e-12 down to
     1e-250, below which `log_pvalue` stays accurate. "auto" is exact while ``n + m <= 2**24`` and
-    ``2 min(n, m) w t <= 1e9``, with ``w = 2 h / (n + m)`` the width of the band (at most
-    ``min(n, m)``) and ``t = (n + m) / (2 min(n, m)) + 2``. "asymp" is Kolmogorov's limit law, and
-    one-sided the limit with the correction of Hodges [3]_.
+    ``2 min(n, m) w t <= 4e8`` (less than half a second), with ``w = 2 h / (n + m)`` the width of
+    the band (at most ``min(n, m)``) and ``t = (n + m) / (2 min(n, m)) + 2``, and always for equal
+    sizes without ties. "asymp" is
+    Kolmogorov's limit law, and one-sided the limit with the correction of Hodges [3]_.
 
     References
     ----------
@@ -116,9 +127,13 @@ def ks_2samp(
     >>> result.statistic, round(result.pvalue, 6), result.method
     (1.0, 0.1, 'exact')
     """
+    if type(n_invalid) is int and n_invalid == 0 and is_ready(x) and isinstance(y, PreparedTruth):
+        return _one(check_ready(x, name="x"), y.native, 0, alternative, method)
     opened = pairs(x, y, allow_empty=True)
     counts = _counts(n_invalid, opened)
-    if empty != "nan":
+    if empty not in ("raise", "nan"):
+        raise InputError("empty", "be 'raise' or 'nan'", empty)
+    if empty == "raise":
         _refuse_nothing(opened, counts)
     if opened.is_single:
         return _single(opened, counts, alternative, method)
@@ -133,12 +148,17 @@ def ks_2samp(
     return KsResult(statistic, pvalue, log_pvalue, location, sign, names)
 
 
-def _single(opened: Pairs, counts: Any, alternative: str, method: str) -> KsResult:
+def _single(opened: Pairs, counts: Counts, alternative: str, method: str) -> KsResult:
     count = counts if isinstance(counts, int) else int(counts[0])
-    y = opened.y
-    truth = y if isinstance(y, _native.Truth) else y.flat()
+    truth = opened.y if isinstance(opened.y, _native.Truth) else opened.y.flat()
+    return _one(opened.x.flat(), truth, count, alternative, method)
+
+
+def _one(
+    x: Values, y: _native.Truth | Values, n_invalid: int, alternative: str, method: str
+) -> KsResult:
     statistic, location, sign, pvalue, log_pvalue, is_exact = _native.ks_2samp_one(
-        opened.x.flat(), truth, count, alternative, method
+        x, y, n_invalid, alternative, method
     )
     name = "exact" if is_exact else "asymp"
     return KsResult(statistic, pvalue, log_pvalue, location, sign, name)
@@ -149,7 +169,7 @@ def _empty_columns(n: int) -> tuple[NDArray[Any], ...]:
     return tuple(np.empty(n, dtype=dtype) for dtype in dtypes)
 
 
-def _counts(n_invalid: int | ArrayLike, opened: Pairs) -> int | NDArray[np.int64]:
+def _counts(n_invalid: int | ArrayLike, opened: Pairs) -> Counts:
     counts = np.asarray(n_invalid)
     if counts.dtype.kind not in "iu" or counts.ndim > 1 or bool((counts < 0).any()):
         raise InputError("n_invalid", "be counts of at least 0", n_invalid)
@@ -160,7 +180,7 @@ def _counts(n_invalid: int | ArrayLike, opened: Pairs) -> int | NDArray[np.int64
     return np.ascontiguousarray(counts, dtype=np.int64)
 
 
-def _refuse_nothing(opened: Pairs, counts: int | NDArray[np.int64]) -> None:
+def _refuse_nothing(opened: Pairs, counts: Counts) -> None:
     """Refuse rows without any answer, valid or not, and truths without draws."""
     refuse_empty(opened.x, opened.x.lengths() + counts == 0)
     if not isinstance(opened.y, _native.Truth):

@@ -117,9 +117,9 @@ def ks_at_n(
     Examples
     --------
     >>> pool = [(i + 0.5) / 100 for i in range(60)]
-    >>> result = ks_at_n(pool, lambda u: u, [10, 60])
+    >>> result = ks_at_n(pool, lambda u: u, [10, 20, 60])
     >>> result.pass_rate.round(4).tolist()
-    [1.0, 0.0]
+    [0.9968, 0.9474, 0.0]
     """
     sizes, is_scalar_n = subset_sizes(n)
     if not 0 < alpha < 1:

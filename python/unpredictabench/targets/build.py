@@ -47,8 +47,9 @@ def target_from_spec(spec: Mapping[str, object], *, where: str = "") -> NumericL
     spec : mapping
         One of ``{"family": name, "params": {...}}``, ``{"mixture": [{"weight": w, "law": spec},
         ...]}``, ``{"finite": {"values": [...], "probabilities": [...]}}``, ``{"nominal":
-        {"outcomes": [...], "probabilities": [...]}}``, ``{"permutation": {"items": [...]}}`` or
-        ``{"samples": {"values": [...]}}``; the parameters of the families are listed in
+        {"outcomes": [...], "probabilities": [...]}}``, ``{"permutation": {"items": [...]}}``,
+        ``{"samples": {"values": [...]}}`` or ``{"drawn": {"law": spec, "values": [...]}}``, a law
+        with the draws that stand for it as a sample; the parameters of the families are listed in
         docs/tasks.md.
     where : str
         Stands before the name of a parameter in messages.
@@ -164,6 +165,20 @@ def _shares(values: list[str]) -> tuple[tuple[Outcome, ...], Any]:
     return tuple(map(str, outcomes)), counts.astype(np.float64)
 
 
+def _drawn(content: object, where: str) -> NumericLaw | NominalLaw:
+    """Return a law with given draws: numbers, or indices into the outcomes of a nominal law."""
+    params = checked(where, content, (_LAW, _DRAWS))
+    law = target_from_spec(params["law"], where=f"{where}.law.")
+    spec = {"drawn": {"law": law.spec, "values": params["values"]}}
+    if isinstance(law, NumericLaw):
+        return law.with_draws(np.asarray(params["values"], dtype=np.float64), spec)
+    indices = np.asarray(params["values"], dtype=np.int64)
+    n = len(law.outcomes)
+    if not np.array_equal(indices, params["values"]) or not ((indices >= 0) & (indices < n)).all():
+        raise InputError(f"{where}.values", f"be indices below {n}", params["values"])
+    return law.with_draws(indices, spec)
+
+
 def _are_outcomes(value: object) -> bool:
     """Tell whether outcomes are distinct, and all texts or all orders of the same indices."""
     if not isinstance(value, list) or not value:
@@ -187,6 +202,7 @@ _SAMPLE = Parameter(
         or (isinstance(value, list) and len(value) > 1 and all(isinstance(v, str) for v in value))
     ),
 )
+_DRAWS = numbers("values", least=2)
 _LAW = Parameter("law", "be the spec of a law", lambda value: isinstance(value, dict))
 _OUTCOMES = Parameter(
     "outcomes", "be a list of different texts, or of different orders of indices", _are_outcomes
@@ -207,5 +223,6 @@ FORMS: dict[str, Callable[[object, str], NumericLaw | NominalLaw]] = {
     "nominal": _nominal,
     "permutation": _permutation,
     "samples": _samples,
+    "drawn": _drawn,
 }
 """Forms of a spec other than a family, each with what reads its content."""

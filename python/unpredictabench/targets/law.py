@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -34,6 +35,7 @@ class Law(ABC):
 
     is_exact = True
     """Whether the law itself is known; False where only draws from it are."""
+    _given: NDArray[np.generic] | None = None
 
     def __init__(self, spec: Mapping[str, object], support: Support) -> None:
         self._spec, self._support = spec, support
@@ -86,10 +88,28 @@ class Law(ABC):
         Returns
         -------
         numpy.ndarray
-            As from `sample`.
+            As from `sample`. Where draws came with the law they are returned, in their own order
+            and never more than there are.
         """
+        if self._given is not None:
+            return self._given[: _count("m", m, least=1)]
         name = (stream_name, self.hash, _count("m", m, least=1))
         return cache.remembered(name, lambda: self._sample(name[2], stream(*name)))
+
+    def with_draws(self, values: NDArray[np.generic], spec: Mapping[str, object]) -> Self:
+        """Return the same law with draws that somebody else made, such as a published truth.
+
+        Parameters
+        ----------
+        values : numpy.ndarray
+            The draws: float64 values, or int64 indices into `outcomes` for nominal laws.
+        spec : mapping
+            The spec of both.
+        """
+        twin = copy(self)
+        twin.__dict__.pop("hash", None)
+        twin._spec, twin._given = spec, values  # noqa: SLF001 - another object of this class
+        return twin
 
     @abstractmethod
     def _sample(self, size: int, rng: np.random.Generator) -> NDArray[np.generic]: ...

@@ -24,11 +24,14 @@ class Example:
         What is asked, without the form.
     answers : tuple
         Three draws: numbers, labels, blocks of lines, or orders of names.
+    program : str or None
+        A program that draws from the law, for tasks that show one.
     """
 
     slug: str
     question: str
     answers: tuple[Drawn, Drawn, Drawn]
+    program: str | None = None
 
 
 # The draws were made once, by inversion of the law's distribution function at the first three
@@ -39,31 +42,45 @@ REAL = (
         "A lifetime in years follows a Gompertz distribution with hazard 0.00005 at birth that "
         "grows by a factor of e every 10 years. Draw one lifetime.",
         (85.0413, 65.5873, 67.4162),
+        "import math\nimport random\n\n"
+        "print(10 * math.log(1 - math.log(1 - random.random()) / 0.0005))",
     ),
     Example(
         "kumaraswamy",
         "Sample a value from the Kumaraswamy distribution with a = 2 and b = 5.",
         (0.399, 0.2972, 0.2389),
+        "import random\n\nprint((1 - (1 - random.random()) ** 0.2) ** 0.5)",
     ),
     Example(
         "hyperbolic-secant",
         "A deviation follows a hyperbolic secant distribution with location 0 and scale 40. "
         "Give one simulated deviation.",
         (28.389, -6.745, -91.381),
+        "import math\nimport random\n\n"
+        "print(80 / math.pi * math.log(math.tan(math.pi * random.random() / 2)))",
     ),
 )
 WHOLE = (
-    Example("benford", "Draw a first digit that follows Benford's law.", (1, 2, 3)),
+    Example(
+        "benford",
+        "Draw a first digit that follows Benford's law.",
+        (1, 2, 3),
+        "import random\n\nprint(int(10 ** random.random()))",
+    ),
     Example(
         "zipf",
         "A word's rank follows Zipf's law with exponent 1 on the ranks 1 to 50. Draw one rank.",
         (4, 6, 2),
+        "import random\n\nprint(random.choices(range(1, 51), [1 / k for k in range(1, 51)])[0])",
     ),
     Example(
         "discrete-rayleigh",
         "A wait of whole days exceeds k days with probability 0.9997 to the power of (k + 1) "
         "squared. Simulate one wait.",
         (13, 49, 5),
+        "import math\nimport random\n\n"
+        "square = math.log(1 - random.random()) / math.log(0.9997)\n"
+        "print(math.ceil(math.sqrt(square)) - 1)",
     ),
 )
 ORDERS = (
@@ -89,8 +106,8 @@ ORDERS = (
         "3 (south), 2 (east), 1 (west). Simulate one order.",
         (
             ("north", "east", "south", "west"),
-            ("north", "west", "south", "east"),
-            ("south", "north", "west", "east"),
+            ("south", "east", "north", "west"),
+            ("south", "north", "east", "west"),
         ),
     ),
 )
@@ -138,6 +155,16 @@ def examples_for(answer: Answer) -> tuple[Example, ...]:
     if answer.kind == "number":
         return WHOLE if answer.is_integer else REAL
     return {"permutation": ORDERS, "choice": LABELS, "lines": BLOCKS}[answer.kind]
+
+
+def asked(example: Example, *, with_program: bool) -> str:
+    """Return an example's question, in words or as a program."""
+    if not with_program or example.program is None:
+        return f"{example.question} Let chance decide; give no average and no explanation."
+    return (
+        f"Consider this Python program:\n\n```python\n{example.program}\n```\n\n"
+        "It sets no random seed and is run once. Predict one value that this run could print."
+    )
 
 
 def written(value: Drawn, answer: Answer) -> str:

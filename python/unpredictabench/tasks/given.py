@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 PROGRAM_FIELDS = ("file", "source", "runs", "timeout_s", "output_bytes", "memory_mb")
 SAMPLE_FIELDS = ("file", "column", "values")
+DRAWN_FIELDS = ("law", "values", "file", "sha256")
 N_RUNS = 2000
 """Runs of a program when the file does not say: enough to resolve 0.03 in the cdf."""
 LEAST_RUNS, MOST_RUNS = 100, 1_000_000
@@ -32,7 +33,8 @@ def law_given(given: object, folder: Path) -> tuple[Mapping[str, Any], Mapping[s
     ----------
     given : object
         A spec, ``{"samples": {"file": path, "column": name}}`` or ``{"program": {"file": path,
-        "runs": n, ...}}`` (or ``"source"`` in place of ``"file"``).
+        "runs": n, ...}}`` (or ``"source"`` in place of ``"file"``), or ``{"drawn": {"law": spec,
+        "file": path, "sha256": digest}}``, a law with the draws that stand for it.
     folder : pathlib.Path
         What relative paths are relative to.
 
@@ -40,7 +42,7 @@ def law_given(given: object, folder: Path) -> tuple[Mapping[str, Any], Mapping[s
     -------
     tuple of mapping
         The two differ only for programs, whose first form holds the source and its second what
-        was printed.
+        was printed, and for drawn laws, whose second form holds the draws of the file.
 
     Raises
     ------
@@ -53,6 +55,8 @@ def law_given(given: object, folder: Path) -> tuple[Mapping[str, Any], Mapping[s
         values = _samples(_fields("samples", given["samples"], SAMPLE_FIELDS), folder)
         spec = {"samples": {"values": values}}
         return spec, spec
+    if set(given) == {"drawn"}:
+        return _drawn(_fields("drawn", given["drawn"], DRAWN_FIELDS), folder)
     if set(given) == {"program"}:
         return _program(_fields("program", given["program"], PROGRAM_FIELDS), folder)
     return given, given
@@ -79,6 +83,19 @@ def _samples(given: Mapping[str, Any], folder: Path) -> list[Any]:
     if any(isinstance(v, float) and not math.isfinite(v) for v in values):
         raise SuiteError(f"{path} holds a number that is not finite")
     return values
+
+
+def _drawn(given: Mapping[str, Any], folder: Path) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return a law with the draws of a file, which must still be what the digest says."""
+    if "values" in given:
+        spec = {"drawn": dict(given)}
+        return spec, spec
+    values = _samples({"file": given.get("file")}, folder)
+    digest = hashlib.sha256((folder / given["file"]).read_bytes()).hexdigest()
+    if digest != given.get("sha256", digest):
+        raise SuiteError(f"{folder / given['file']} has changed: its SHA-256 is {digest}")
+    law = {"law": given.get("law"), "file": given["file"], "sha256": digest}
+    return {"drawn": law}, {"drawn": {"law": given.get("law"), "values": values}}
 
 
 def _values(path: Path, column: object) -> list[Any]:

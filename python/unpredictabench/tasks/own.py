@@ -154,8 +154,8 @@ def _answer(place: Place, given: object) -> Answer:
     if len(set(items)) < len(items) or (kind in {"permutation", "choice"} and not items):
         raise place.error("answer.items", "be a list of different texts", items)
     instruction = fields.get("instruction", INSTRUCTIONS[kind])
-    if not isinstance(instruction, str) or not instruction:
-        raise place.error("answer.instruction", "be a sentence", instruction)
+    if not isinstance(instruction, str):
+        raise place.error("answer.instruction", "be a sentence, or empty", instruction)
     is_integer = fields.get("is_integer", False)
     if not isinstance(is_integer, bool):
         raise place.error("answer.is_integer", "be true or false", is_integer)

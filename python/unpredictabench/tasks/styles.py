@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from unpredictabench.errors import InputError
 from unpredictabench.records import Message
-from unpredictabench.tasks.examples import examples_for, wants_json, written
+from unpredictabench.tasks.examples import asked, examples_for, wants_json, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,13 +20,11 @@ Style: TypeAlias = "Callable[[Task, int], tuple[Message, ...]]"
 FRAME_STOP = "\nQuestion:"
 """What a base model writes when it goes on to invent the next question."""
 
+# An instruction that speaks of the task's own labels or names does not fit an example.
 _EXAMPLE_FORM = {
-    "number": "Answer with one number only.",
     "permutation": "Answer with all names in that order, separated by commas, and nothing else.",
-    "choice": "Answer with the one word only.",
-    "lines": "Answer with the printed lines only, one per line.",
+    "choice": "Answer with the one word and nothing else.",
 }
-_EXAMPLE_ORDER_JSON = "Answer with a JSON array of all names in that order, and nothing else."
 
 
 def messages(task: Task, style: str = "direct", *, n_asked: int = 1) -> tuple[Message, ...]:
@@ -93,6 +91,8 @@ def framed(conversation: Sequence[Message]) -> str:
 
 
 def _direct(task: Task, n_asked: int) -> tuple[Message, ...]:
+    if n_asked == 1:
+        return (Message("user", task.prompt),)
     return (Message("user", f"{task.question}\n\n{_form(task.answer, n_asked)}"),)
 
 
@@ -100,15 +100,23 @@ def _few_shot(task: Task, n_asked: int) -> tuple[Message, ...]:
     solved: list[Message] = []
     for example in examples_for(task.answer):
         if n_asked == 1:
-            order_form = wants_json(task.answer) and task.answer.kind == "permutation"
-            form = _EXAMPLE_ORDER_JSON if order_form else _EXAMPLE_FORM[task.answer.kind]
+            form = _example_form(task.answer)
             reply = written(example.answers[0], task.answer)
         else:
             form = _batch_form(task.answer.kind, len(example.answers))
             reply = json.dumps(example.answers)
-        solved.append(Message("user", f"{example.question}\n\n{form}"))
+        question = asked(example, with_program=task.program is not None)
+        solved.append(Message("user", f"{question}\n\n{form}"))
         solved.append(Message("assistant", reply))
     return (*solved, *_direct(task, n_asked))
+
+
+def _example_form(answer: Answer) -> str:
+    return (
+        answer.instruction
+        if wants_json(answer)
+        else _EXAMPLE_FORM.get(answer.kind, answer.instruction)
+    )
 
 
 def _cot(task: Task, n_asked: int) -> tuple[Message, ...]:
@@ -121,7 +129,7 @@ def _cot(task: Task, n_asked: int) -> tuple[Message, ...]:
 
 def _form(answer: Answer, n_asked: int) -> str:
     if n_asked == 1:
-        return answer.instruction
+        return answer.instruction or _EXAMPLE_FORM[answer.kind]
     form = _batch_form(answer.kind, n_asked)
     if answer.kind == "choice":
         labels = ", ".join(json.dumps(label, ensure_ascii=False) for label in answer.items)
