@@ -26,9 +26,8 @@ Alternative: TypeAlias = Effect | Callable[["NDArray[np.float64]"], "NDArray[np.
 
 MOST_ANSWERS: Final = 10_000
 """Largest N; the exact null has the same limit."""
-_TRIALS: Final = 16
-"""Sizes of an effect tried at once; each round narrows the bracket by as much."""
-_ROUNDS: Final = 5
+_TRIALS: Final = (24, 8, 8, 8)
+"""Sizes of an effect tried at once, round by round; each narrows the bracket by as much."""
 _LEAST_LEVEL: Final = 1e-15
 _RANGES: Final[dict[str, tuple[float, float]]] = {
     "shift": (1e-3, 1e3),
@@ -112,11 +111,10 @@ def power(
     -----
     Exact: the probability that the order statistics of n answers cross the boundary of the test,
     by the recurrence of its null with the boundary mapped through the cdf of the answers [1]_ [2]_,
-    for laws with and without atoms. The smallest effect is found on a grid of sizes that is
-    refined five times, as the first size from which on the power asked for is reached (relative
-    accuracy 1e-4 and better); laws of whole numbers are moved, stretched and rounded to whole numbers;
-    for rounding the power is not monotone in the step, and where the
-    lattice lies matters too. Laws whose interquartile range is 0 use the distance between the
+    for laws with and without atoms. The smallest effect is the first on a grid of sizes with the
+    power asked for, the grid refined three times (to .3 % or better); for rounding the power is
+    not monotone in the step, and where the lattice lies matters too. Laws of whole numbers are
+    moved, stretched and rounded to whole numbers. Laws whose interquartile range is 0 use the distance between the
     quantiles .01 and .99, or 1.
 
     References
@@ -296,8 +294,7 @@ def _smallest(test: _Test, name: Effect, least: float) -> tuple[float | None, fl
     if name == "narrowing":
         low, high = high, low
     seen = 0.0
-    for round_ in range(_ROUNDS):
-        count = 4 * _TRIALS if round_ == 0 else _TRIALS
+    for count in _TRIALS:
         grid = np.geomspace(low, high, count)
         powers = test.powers_of(name, grid)
         is_seen = powers >= least
