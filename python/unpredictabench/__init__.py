@@ -21,7 +21,9 @@ if TYPE_CHECKING:
         client_for,
     )
     from unpredictabench.generate import generate
+    from unpredictabench.integrations import import_official
     from unpredictabench.records import Completion, Extraction, Task
+    from unpredictabench.score import score
     from unpredictabench.score import score
     from unpredictabench.store import open_run
     from unpredictabench.tasks import Suite, load_suite
@@ -36,6 +38,7 @@ _HOMES: Final = {
     "Suite": "tasks",
     "Task": "records",
     "client_for": "clients",
+    "import_official": "integrations",
     "load_suite": "tasks",
     "open_run": "store",
 }
@@ -55,6 +58,7 @@ __all__ = [
     "client_for",
     "extract",
     "generate",
+    "import_official",
     "load_suite",
     "open_run",
     "score",
