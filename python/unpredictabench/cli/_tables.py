@@ -56,11 +56,14 @@ def print_run(console: Console, run: RunScore, rows: Sequence[Baseline]) -> None
     table.add_column("valid", justify="right")
     for size in shown:
         table.add_column(f"KS@{size}", justify="right", no_wrap=True)
-    for group in run.categories.values():
-        cells = [_cell(group.ks_at_n[size], with_interval=size == n) for size in shown]
-        table.add_row(group.name, str(group.n_tasks), _percent(group.validity), *cells)
+    if run.strict is not None:
+        table.add_column(f"strict KS@{n}", justify="right", no_wrap=True)
+    for name, group in run.categories.items():
+        beside = run.strict.categories[name].ks_at_n if run.strict else None
+        cells = _cells(group.ks_at_n, beside, shown)
+        table.add_row(name, str(group.n_tasks), _percent(group.validity), *cells)
     table.add_section()
-    cells = [_cell(run.ks_at_n[size], with_interval=size == n) for size in shown]
+    cells = _cells(run.ks_at_n, run.strict.ks_at_n if run.strict else None, shown)
     table.add_row("all tasks", str(run.n_tasks), _percent(run.validity), *cells, style="bold")
     table.add_section()
     for row in rows:
@@ -143,6 +146,15 @@ def _shown(run: RunScore, n: int, width: int) -> list[int]:
     there = [size for size in run.n if 1 < size <= n] or [n]
     room = max(1, (width - 60) // 9)
     return [n] if width < NARROW else there[-1 - room :]
+
+
+def _cells(
+    by_n: Mapping[int, Rate], beside: Mapping[int, Rate] | None, shown: Sequence[int]
+) -> list[str]:
+    """Return the cells of one row; the last size has its interval, and so has what is beside."""
+    last = shown[-1]
+    cells = [_cell(by_n[size], with_interval=size == last) for size in shown]
+    return cells if beside is None else [*cells, _cell(beside[last], with_interval=True)]
 
 
 def _cell(rate: Rate, *, with_interval: bool) -> str:

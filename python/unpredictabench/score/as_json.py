@@ -63,8 +63,23 @@ def run_json(run: RunScore) -> Json:
         "area": run.area,
         "measures": dict(run.measures),
         "notes": list(run.notes),
-        "tasks": [task_json(task) for task in run.tasks],
+        "strict": run.strict
+        and {
+            "ks_at_n": _rates(run.strict.ks_at_n),
+            "categories": {
+                name: group_json(group) for name, group in run.strict.categories.items()
+            },
+        },
+        "tasks": _tasks(run),
     }
+
+
+def _tasks(run: RunScore) -> list[Json]:
+    tasks = [task_json(task) for task in run.tasks]
+    for one, strict in zip(tasks, run.strict.tasks if run.strict else (), strict=False):
+        both = task_json(strict)
+        one["strict"] = {name: both[name] for name in ("method", "statistic", "pvalue", "pass")}
+    return tasks
 
 
 def group_json(group: GroupScore) -> Json:
