@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     )
     from unpredictabench.generate import generate
     from unpredictabench.records import Completion, Extraction, Task
-    from unpredictabench.score import score
+    from unpredictabench.score import compare, score
     from unpredictabench.store import open_run
     from unpredictabench.tasks import Suite, load_suite
 
@@ -36,6 +36,7 @@ _HOMES: Final = {
     "Suite": "tasks",
     "Task": "records",
     "client_for": "clients",
+    "compare": "score",
     "load_suite": "tasks",
     "open_run": "store",
 }
@@ -53,6 +54,7 @@ __all__ = [
     "Suite",
     "Task",
     "client_for",
+    "compare",
     "extract",
     "generate",
     "load_suite",

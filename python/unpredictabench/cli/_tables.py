@@ -9,6 +9,8 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from unpredictabench.score import is_below_median
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -64,7 +66,9 @@ def print_run(console: Console, run: RunScore, rows: Sequence[Baseline]) -> None
         table.add_row(name, str(group.n_tasks), _percent(group.validity), *cells)
     table.add_section()
     cells = _cells(run.ks_at_n, run.strict.ks_at_n if run.strict else None, shown)
-    table.add_row("all tasks", str(run.n_tasks), _percent(run.validity), *cells, style="bold")
+    is_low = is_below_median(run.ks_at_n, rows, n)
+    name, style = ("all tasks ▼ below median", "bold red") if is_low else ("all tasks", "bold")
+    table.add_row(name, str(run.n_tasks), _percent(run.validity), *cells, style=style)
     table.add_section()
     for row in rows:
         values = [_cell(row.ks_at_n[size], with_interval=False) for size in shown]
@@ -105,7 +109,7 @@ def meaning(run: RunScore, rows: Sequence[Baseline], n: int) -> list[str]:
         f"cannot be told from true draws at alpha {run.alpha:g}"
     )
     lines = [f"{words}; {', '.join(anchors)}." if anchors else f"{words}."]
-    if is_below_median(run, rows, n):
+    if is_below_median(run.ks_at_n, rows, n):
         lines.append("Below a model that always gives the median: these answers do not sample.")
     if rate.reason:
         lines.append(f"Note: {rate.reason}.")
@@ -117,13 +121,6 @@ def meaning(run: RunScore, rows: Sequence[Baseline], n: int) -> list[str]:
         more = f" [{median.low or 0:g}, {'more' if median.high is None else f'{median.high:g}'}]"
         lines.append(f"Half of the tasks fail by N = {star:g}{more} answers (median N*).")
     return lines
-
-
-def is_below_median(run: RunScore, rows: Sequence[Baseline], n: int) -> bool:
-    """Whether a run scores below the constant median."""
-    mine = run.ks_at_n[n].estimate
-    floor = next((row.ks_at_n[n].estimate for row in rows if row.name == "median"), None)
-    return mine is not None and floor is not None and mine < floor
 
 
 def baseline_name(name: str) -> str:
@@ -178,11 +175,21 @@ def _percent(share: float | None) -> str:
     return "-" if share is None or math.isnan(share) else f"{share:.0%}"
 
 
-def print_comparison(console: Console, rows: Sequence[Mapping[str, str]]) -> None:
-    """Print rows of equal keys as a table."""
+def print_rows(console: Console, rows: Sequence[Mapping[str, str]]) -> None:
+    """Print rows of equal keys as a table; nothing where there is none.
+
+    Parameters
+    ----------
+    console : rich.console.Console
+        Where to.
+    rows : sequence of mapping
+        Cells by heading.
+    """
+    if not rows:
+        return
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    for name in rows[0] if rows else ():
-        table.add_column(name, justify="left" if name == "model" else "right")
+    for place, name in enumerate(rows[0]):
+        table.add_column(name, justify="right" if place else "left")
     for row in rows:
         table.add_row(*row.values())
     console.print(table)

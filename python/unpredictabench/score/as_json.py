@@ -6,6 +6,8 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from unpredictabench.score.baselines import is_below_median
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -34,9 +36,14 @@ def document(runs: Sequence[tuple[RunScore, Sequence[Baseline]]]) -> Json:
         "suite_hash": first and first.suite_hash,
         "alpha": first and first.alpha,
         "protocol": first and first.protocol,
-        "runs": [run_json(run) for run, _ in runs],
+        "runs": [run_json(run) | {"is_below_median": _marks(run, rows)} for run, rows in runs],
         "baselines": [baseline_json(row, run.name) for run, rows in runs for row in rows],
     }
+
+
+def _marks(run: RunScore, rows: Sequence[Baseline]) -> dict[str, bool | None]:
+    """Tell for each N whether a run is below the constant median."""
+    return {str(n): is_below_median(run.ks_at_n, rows, n) for n in run.n}
 
 
 def run_json(run: RunScore) -> Json:

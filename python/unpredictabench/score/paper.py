@@ -148,10 +148,10 @@ def published_codes(task: Task) -> Floats | None:
     return np.array([place[cast("tuple[int, ...]", outcome)[0]] for outcome in outcomes])
 
 
-def could_differ(pvalues: Sequence[float | None], alpha: float) -> list[int]:
-    """Return the places of p-values so near to alpha that a Monte Carlo verdict could differ."""
+def could_differ(tasks: Sequence[Task], pvalues: Sequence[float | None], alpha: float) -> list[str]:
+    """Return the tasks whose published p-value was drawn and is too near to alpha to be sure."""
     return [
-        place
-        for place, p in enumerate(pvalues)
-        if p is not None and abs(p - alpha) <= MONTE_CARLO_ERROR
+        task.id
+        for task, p in zip(tasks, pvalues, strict=True)
+        if p is not None and has_ties(task) and abs(p - alpha) <= MONTE_CARLO_ERROR
     ]

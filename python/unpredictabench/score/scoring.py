@@ -98,10 +98,10 @@ def _scored(observed: Sequence[Observed], rules: Rules, notes: tuple[str, ...]) 
     measures = measure(judged.pools)
     scores = task_scores(judged, rules, measures)
     if rules.protocol == "paper":
-        near = could_differ([task.pvalue for task in scores], rules.alpha)
-        names = ", ".join(scores[place].task for place in near)
+        tasks = [each.task for each in observed]
+        near = could_differ(tasks, [task.pvalue for task in scores], rules.alpha)
         if near:
-            notes = (*notes, f"published verdicts that could differ by chance: {names}")
+            notes = (*notes, f"drawn p-values near alpha could differ: {', '.join(near)}")
     return run_score(judged, scores, rules, measures=measures, notes=notes)
 
 
