@@ -11,7 +11,7 @@ from unpredictabench import _native
 from unpredictabench.errors import InputError
 from unpredictabench.stats._arrays import samples
 from unpredictabench.stats._distance_tests import Seed, resampling_seed
-from unpredictabench.stats._ks1 import cdf_values
+from unpredictabench.stats._ks1 import cdf_values, small_chunks
 from unpredictabench.stats._laws import Cdf, Floats, Law, LawLike, law_of, laws_of
 
 if TYPE_CHECKING:
@@ -242,7 +242,7 @@ def _one_sample(
     opened = samples(x, name="x")
     laws = laws_of(target, len(opened), is_single=opened.is_single, cdf_left=left)
     statistic = np.empty(len(opened))
-    for rows, (values, cuts) in opened.chunks():
+    for rows, values, cuts in small_chunks(opened):
         upper, lower = cdf_values(laws, rows, values, cuts)
         statistic[rows] = _native.edf_statistics((upper, cuts), lower, kind, null.workers)
     pvalue, names = _pvalues(kind, laws, opened.lengths(), statistic, null)
