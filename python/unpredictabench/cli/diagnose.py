@@ -18,8 +18,13 @@ if TYPE_CHECKING:
 @click.command("diagnose")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
 @click.option("--suite", help="Name or file of the suite.  [the run's own]")
-@click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=1e-3,
-              show_default=True, help="Chance that a faithful model is given a word, per task.")
+@click.option(
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=1e-3,
+    show_default=True,
+    help="Chance that a faithful model is given a word, per task.",
+)
 @click.option("--all", "shows_all", is_flag=True, help="Print tasks without a finding too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
@@ -48,7 +53,9 @@ def _diagnosed(path: Path, source: str | None, level: float) -> tuple[Run, RunDi
     run = open_run(path)
     suite = load_suite(source or run.settings.suite)
     if suite.hash != run.settings.suite_hash:
-        raise StoreError(f"{path} was asked from another suite than {suite.name}: name it (--suite)")
+        raise StoreError(
+            f"{path} was asked from another suite than {suite.name}: name it (--suite)"
+        )
     tasks = [suite[task] for task in run.plan]
     return run, diagnose(tasks, run.completions(), level=level)
 

@@ -24,17 +24,31 @@ _SHARE = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 
 @click.command("power")
 @selecting
-@click.option("--samples", type=click.IntRange(1, 10_000), default=100, show_default=True,
-              help="Answers for each task.")
+@click.option(
+    "--samples",
+    type=click.IntRange(1, 10_000),
+    default=100,
+    show_default=True,
+    help="Answers for each task.",
+)
 @click.option("--alpha", type=_SHARE, default=1e-4, show_default=True, help="Level.")
-@click.option("--power", "least_power", type=_SHARE, default=0.8, show_default=True,
-              help="Power asked for.")
+@click.option(
+    "--power", "least_power", type=_SHARE, default=0.8, show_default=True, help="Power asked for."
+)
 @click.option("--effect", help="Answers that one effect needs, such as shift=0.5 or scale=2.")
 @click.option("--limit-tasks", type=click.IntRange(1), help="Most tasks of every category.")
-@click.option("--calibrate", is_flag=True, help="Test faithful samples instead: do they fail at "
-              "the rate the level says?")
-@click.option("--replicates", type=click.IntRange(1), default=20, show_default=True,
-              help="Samples a task, for --calibrate.")
+@click.option(
+    "--calibrate",
+    is_flag=True,
+    help="Test faithful samples instead: do they fail at the rate the level says?",
+)
+@click.option(
+    "--replicates",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="Samples a task, for --calibrate.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(suite: Suite, *, calibrate: bool, as_json: bool, **words: Any) -> None:
     """Print the smallest shift, stretch, narrowing and rounding that the KS test sees.
@@ -123,9 +137,7 @@ def _show(rows: list[dict[str, Any]], *, n_nominal: int, as_json: bool) -> None:
     click.echo(f"{len(rows)} tasks on the line; {n_nominal} nominal tasks left out")
 
 
-def _show_calibration(
-    tasks: tuple[Task, ...], n: int, n_replicates: int, *, as_json: bool
-) -> None:
+def _show_calibration(tasks: tuple[Task, ...], n: int, n_replicates: int, *, as_json: bool) -> None:
     """Print how often faithful samples fail; exit code 1 when that is too often."""
     from unpredictabench.diagnose import calibrate  # noqa: PLC0415 - --help needs none
 

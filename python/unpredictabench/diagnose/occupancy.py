@@ -133,7 +133,9 @@ def lattice_step(x: Floats) -> float | None:
         for multiple in _MULTIPLES:
             step = multiple * 10.0**exponent
             ratio = x / step
-            if bool((np.abs(ratio - np.rint(ratio)) <= _SLACK * np.maximum(1, np.abs(ratio))).all()):
+            if bool(
+                (np.abs(ratio - np.rint(ratio)) <= _SLACK * np.maximum(1, np.abs(ratio))).all()
+            ):
                 return step
     return None
 
