@@ -173,10 +173,17 @@ class NumericLaw(Law):
         level = np.asarray(u, dtype=np.float64)
         if self.support == "continuous":
             return level.copy(), level.copy()
-        x = self.ppf(level)
-        below, above = self.cdf_left(x), self.cdf(x)
-        is_inside = (below < level) & (level < above)
-        return np.where(is_inside, below, level), np.where(is_inside, above, level)
+        below, above = self._jumps
+        place = np.searchsorted(below, level, side="right") - 1
+        lower, upper = below[np.maximum(place, 0)], above[np.maximum(place, 0)]
+        is_inside = (place >= 0) & (lower < level) & (level < upper)
+        return np.where(is_inside, lower, level), np.where(is_inside, upper, level)
+
+    @cached_property
+    def _jumps(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        from unpredictabench.targets.jumps import jumps  # noqa: PLC0415 - it imports this module
+
+        return jumps(self)
 
     def pmf(self, x: ArrayLike) -> NDArray[np.float64]:
         """Return P(X = x), which is 0 everywhere for a continuous law."""
