@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     )
     from unpredictabench.generate import generate
     from unpredictabench.records import Completion, Extraction, Task
+    from unpredictabench.score import score
     from unpredictabench.store import open_run
     from unpredictabench.tasks import Suite, load_suite
 
@@ -39,8 +40,8 @@ _HOMES: Final = {
     "open_run": "store",
 }
 """The module in which each name lives."""
-_MODULES: Final = ("extract", "generate", "stats")
-"""Modules that are names of their own; `generate` can also be called."""
+_MODULES: Final = ("extract", "generate", "score", "stats")
+"""Modules that are names of their own; `generate` and `score` can also be called."""
 
 __all__ = [
     "Completion",
@@ -56,6 +57,7 @@ __all__ = [
     "generate",
     "load_suite",
     "open_run",
+    "score",
     "stats",
 ]
 

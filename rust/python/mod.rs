@@ -169,6 +169,8 @@ mod _native {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-        module.add("is_debug_build", cfg!(debug_assertions))
+        module.add("is_debug_build", cfg!(debug_assertions))?;
+        // The stub names what there is; a second list would only fall behind.
+        module.delattr("__all__")
     }
 }

@@ -160,7 +160,8 @@ class _Judges:
     def _values(self, task: Task, completions: Sequence[Completion]) -> Floats:
         read, values = self._read.get(task.id, ([], []))
         if len(read) > len(completions) or any(
-            old is not new for old, new in zip(read[-1:], completions[len(read) - 1 :], strict=False)
+            old is not new
+            for old, new in zip(read[-1:], completions[len(read) - 1 :], strict=False)
         ):
             read, values = [], []  # another run
         code = self._coders[task.id]

@@ -57,10 +57,6 @@ class Pool:
         for start in range(0, self.slots.size - n + 1, stride):
             yield _sample(self.slots[start : start + n])
 
-    def first(self, n: int) -> Sample | None:
-        """Return the first `n` answers, or None where there are fewer."""
-        return next(self.blocks(n), None)
-
 
 def pool_of(observed: Observed, protocol: Protocol) -> Pool:
     """Choose the slots of a task that a protocol looks at.

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from unpredictabench.records import Interval, Task
+    from unpredictabench.score.results import Estimand
     from unpredictabench.score.rules import Rules
 
 Floats: TypeAlias = "NDArray[np.float64]"
@@ -32,6 +33,8 @@ _PUBLISHED_CATEGORY: Final = {
     "real-world": "real-world",
     "shuffling": "shuffling",
 }
+AT_THE_END: Final = 0.01
+"""Pass rates this close to 0 or 1 on every task count as 0 % or 100 %."""
 FIRST_OF_AREA: Final = 5
 """Smallest N of the area under KS@N: below it hardly anything can fail."""
 
@@ -115,7 +118,7 @@ def benchmark_rate(
         Without an interval where N is more than half of the answers, because the jackknife does
         not see that far.
     """
-    estimand = "this benchmark"
+    estimand: Estimand = "this benchmark"
     is_covered = ~np.isnan(values)
     if not is_covered.any():
         return _missing(estimand, "no task has enough answers", values.size)
@@ -124,9 +127,7 @@ def benchmark_rate(
     known = is_covered & (n_slots >= 2 * n) & ~np.isnan(errors)
     if known.sum() < n_covered:
         reason = "needs twice as many answers as N"
-        return Rate(
-            estimate, None, None, None, None, estimand, reason, values.size, n_covered
-        )
+        return Rate(estimate, None, None, None, None, estimand, reason, values.size, n_covered)
     variance = float((errors[known] ** 2).sum()) / values.size**2
     # A pool of M answers holds M // N samples of N that share none: more cannot be known.
     most = float((n_slots[known] // n).sum())
@@ -191,9 +192,7 @@ def median_half_life(
     heaps = np.cumsum(weights[:, cluster[order]], axis=1)
     places = (heaps * 2 >= heaps[:, -1:]).argmax(axis=1)
     tail = (1 - rules.confidence_level) / 2
-    low, high = np.quantile(
-        values[order][places], [tail, 1 - tail], method="inverted_cdf"
-    )
+    low, high = np.quantile(values[order][places], [tail, 1 - tail], method="inverted_cdf")
     median = float(np.quantile(values, 0.5, method="inverted_cdf"))
     reason = None if math.isfinite(median) else "more than half of the tasks never fail"
     return HalfLife(_finite(median), _finite(float(low)), _finite(float(high)), n_censored, reason)
@@ -231,6 +230,11 @@ def _cluster_interval(
     variance = float((excess**2).sum()) / n**2 * (k / (k - 1) if k > 1 else 1.0)
     is_verdict = bool(np.isin(values, (0.0, 1.0)).all())
     agree = bool(np.allclose(excess / sizes, 0.0, atol=1e-12))
+    end = round(p)
+    if bool((np.abs(values - end) <= AT_THE_END).all()):
+        # Nothing failed (or passed): resampling what is there cannot show what may be elsewhere.
+        found_at_end = wilson_interval(end * k, k, confidence_level=rules.confidence_level)
+        return found_at_end, math.sqrt(variance), "wilson (n = clusters)"
     if is_verdict or agree or quickly:
         interval = _effective_wilson(p, 0.0 if agree else variance, n, k, rules)
         return interval, math.sqrt(variance), "wilson (effective n over clusters)"
@@ -255,9 +259,8 @@ def _effective_wilson(
     return wilson_interval(p * n, n, confidence_level=rules.confidence_level)
 
 
-def _missing(estimand: str, reason: str, n_tasks: int) -> Rate:
-    which = "this benchmark" if estimand == "this benchmark" else "tasks like these"
-    return Rate(None, None, None, None, None, which, reason, n_tasks, 0)
+def _missing(estimand: Estimand, reason: str, n_tasks: int) -> Rate:
+    return Rate(None, None, None, None, None, estimand, reason, n_tasks, 0)
 
 
 def _draws(k: int, n_resamples: int, name: str) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from unpredictabench.records import Category, Support
+    from unpredictabench.records import Category, Reading, Support
     from unpredictabench.score.rules import Protocol
 
 Estimand: TypeAlias = Literal["tasks like these", "this benchmark"]
@@ -187,8 +187,12 @@ class RunScore:
         Level of the tests.
     protocol : {"strict", "valid", "paper"}
         What counts.
+    mode : {"lenient", "strict"}
+        The reading.
     n : tuple of int
         Sizes N.
+    decimals : int or None
+        Decimals the model gives where real numbers are asked for.
     n_tasks, n_slots : int
         Tasks scored and answers they hold.
     validity : float or None
@@ -227,7 +231,9 @@ class RunScore:
     suite_hash: str
     alpha: float
     protocol: Protocol
+    mode: Reading
     n: tuple[int, ...]
+    decimals: int | None
     n_tasks: int
     n_slots: int
     validity: float | None

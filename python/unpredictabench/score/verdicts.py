@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, TypeAlias
+from itertools import islice
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from unpredictabench.score.pools import Pool, Sample
+    from unpredictabench.score.rules import Rules
 
 Floats: TypeAlias = "NDArray[np.float64]"
 Integers: TypeAlias = "NDArray[np.int64]"
@@ -64,46 +66,97 @@ class Verdicts:
             getattr(self, each.name)[rows] = getattr(part, each.name)
 
 
-def block_rates(
-    pools: Sequence[Pool],
-    n: Sequence[int],
-    verdict: Callable[[list[Sample], Integers, int], NDArray[np.bool_]],
-) -> tuple[Floats, Floats, Floats]:
-    """Judge samples that share no answer.
+class Comparison(Protocol):
+    """Pools beside what they are compared with; all of them of one kind."""
+
+    @property
+    def pools(self) -> Sequence[Pool]:
+        """The pools, none of them empty."""
+        ...
+
+    @property
+    def method(self) -> str:
+        """Name of the null."""
+        ...
+
+    def whole(self, verdicts: Verdicts) -> None:
+        """Fill in the test of all answers."""
+        ...
+
+    def passes(self, samples: Sequence[Sample], rows: Integers, alpha: float) -> NDArray[np.bool_]:
+        """Tell which samples pass, each compared with what the pool of its row is."""
+        ...
+
+    def shares(self, n: Integers, rules: Rules) -> tuple[Floats, Floats]:
+        """Return the share of subsets of each size that pass, and its standard error."""
+        ...
+
+    def sizes(self, n: Integers, alpha: float) -> Floats:
+        """Return the attainable size at each N."""
+        ...
+
+
+def judge(comparison: Comparison, rules: Rules, curve_n: Integers) -> Verdicts:
+    """Test pools at every size.
 
     Parameters
     ----------
-    pools : sequence of Pool
-        Pools of answers.
-    n : sequence of int
-        Sizes N.
-    verdict : callable
-        From samples, the row of the pool each came from, and N, to whether each passes.
+    comparison : Comparison
+        The pools, all exchangeable or all not.
+    rules : Rules
+        Sizes and level.
+    curve_n : numpy.ndarray of int64
+        Sizes of the curve, among them those asked for.
 
     Returns
     -------
-    first, rate, error : numpy.ndarray, shape (pools, n)
-        Verdict of the first N answers; for batch sampling the share of samples that pass and its
-        error over replies, else NaN.
+    Verdicts
+        One row a pool.
     """
-    first, rate, error = (np.full((len(pools), len(n)), np.nan) for _ in range(3))
-    for column, size in enumerate(n):
+    pools = comparison.pools
+    verdicts = Verdicts.empty(len(pools), len(rules.n), curve_n.size)
+    verdicts.method[:] = comparison.method
+    comparison.whole(verdicts)
+    asked = np.array(rules.n, dtype=np.int64)
+    verdicts.sizes[:] = comparison.sizes(asked, rules.alpha)
+    verdicts.passes[:], rates, errors = _block_rates(comparison, rules)
+    places = np.searchsorted(curve_n, asked)
+    is_there = np.isin(asked, curve_n)
+    if pools[0].is_exchangeable:
+        verdicts.curve[:], curve_errors = comparison.shares(curve_n, rules)
+        rates[:, is_there] = verdicts.curve[:, places[is_there]]
+        errors[:, is_there] = curve_errors[:, places[is_there]]
+    else:
+        verdicts.curve[:, places[is_there]] = rates[:, is_there]
+    verdicts.rates[:], verdicts.errors[:] = rates, errors
+    return verdicts
+
+
+def _block_rates(comparison: Comparison, rules: Rules) -> tuple[Floats, Floats, Floats]:
+    """Judge samples that share no answer: the first N, and in batches all that follow.
+
+    Returns the verdict of the first N answers, the share of samples that pass, and its error over
+    replies; NaN where there are fewer than N answers.
+    """
+    pools = comparison.pools
+    first, rate, error = (np.full((len(pools), len(rules.n)), np.nan) for _ in range(3))
+    for column, size in enumerate(rules.n):
         samples: list[Sample] = []
         rows: list[int] = []
         for row, pool in enumerate(pools):
-            found = [pool.first(size)] if pool.is_exchangeable else list(pool.blocks(size))
-            kept = [sample for sample in found if sample is not None]
+            blocks = pool.blocks(size)
+            kept = list(islice(blocks, 1) if pool.is_exchangeable else blocks)
             samples += kept
             rows += [row] * len(kept)
         if not samples:
             continue
         origin = np.array(rows, dtype=np.int64)
-        passed = verdict(samples, origin, size).astype(np.float64)
+        passed = comparison.passes(samples, origin, rules.alpha).astype(np.float64)
         places, starts, counts = np.unique(origin, return_index=True, return_counts=True)
         first[places, column] = passed[starts]
-        rate[places, column] = np.add.reduceat(passed, starts) / counts
-        share = rate[places, column]
+        share = np.add.reduceat(passed, starts) / counts
         spread = np.sqrt(share * (1 - share) / np.maximum(counts - 1, 1))
+        rate[places, column] = share
         error[places, column] = np.where(counts > 1, spread, np.nan)
     return first, rate, error
 

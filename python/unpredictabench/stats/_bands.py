@@ -46,6 +46,13 @@ def law_bands(law: Law, n: NDArray[np.int64], alpha: float, workers: int | None)
     return _remembered(law.key, n, alpha, lambda m: _stepped(law, m, alpha, workers))
 
 
+def remember(law: Law, n: NDArray[np.int64], alpha: float, bands: Floats) -> None:
+    """Take over bands that were computed before, of a law whose key is known."""
+    if law.key is not None:
+        for size, band in zip(n.tolist(), bands.tolist(), strict=True):
+            _REMEMBERED[law.key, alpha, size] = band
+
+
 def truth_bands(
     counts: NDArray[np.int64], n: NDArray[np.int64], alpha: float, workers: int | None
 ) -> tuple[NDArray[np.int64], str]:

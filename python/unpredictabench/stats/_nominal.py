@@ -329,9 +329,13 @@ class LabelLaw:
         tails = np.array([self._drawn_tail(n, float(d)) for d in distance])
         return np.asarray(tails[back])
 
+    def key(self, n: int, alpha: float) -> tuple[object, ...]:
+        """Return what a critical value depends on."""
+        return ("tv", self.p.tobytes(), n, alpha, self.is_exact(n), self.n_resamples, self.seed)
+
     def critical(self, n: int, alpha: float) -> float:
         """Return the distance from which on `n` answers fail, between two attained ones."""
-        key = ("tv", self.p.tobytes(), n, alpha, self.is_exact(n), self.n_resamples, self.seed)
+        key = self.key(n, alpha)
         if key not in _REMEMBERED:
             exact = self.is_exact(n)
             _REMEMBERED[key] = self._exact_critical(n, alpha) if exact else self._drawn(n, alpha)
@@ -362,6 +366,11 @@ class LabelLaw:
             )
             _REMEMBERED[key] = (hits + 1) / (self.n_resamples + 1)
         return _REMEMBERED[key]
+
+
+def remember(law: LabelLaw, n: int, alpha: float, critical: float) -> None:
+    """Take over a critical value that was computed before."""
+    _REMEMBERED[law.key(n, alpha)] = critical
 
 
 def law_of_labels(
