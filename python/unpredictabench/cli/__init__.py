@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 COMMANDS: dict[str, str] = {
     "run": "Ask a model, then score its answers.",
     "score": "Score stored runs.",
+    "report": "Write a page, tables and figures of stored runs.",
     "tasks": "List, show, export, rebuild and audit the tasks of a suite.",
     "extract": "Read the answers of a stored run again and print what changed.",
     "import": "Bring published data, tables of answers or exported runs into runs.",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from unpredictabench.records import Completion, Extraction, Task
+    from unpredictabench.records import Completion, Extraction, Reading, Task
 
 UNLISTED = "unlisted"
 """Class of an answer of the right form that is none of the legal outcomes."""
@@ -71,7 +71,9 @@ class Sample:
         return self.n_slots - self.values.size
 
 
-def sample_of(task: Task, completions: Iterable[Completion]) -> Sample:
+def sample_of(
+    task: Task, completions: Iterable[Completion], *, mode: Reading = "lenient"
+) -> Sample:
     """Read the answers to a task.
 
     Parameters
@@ -80,6 +82,8 @@ def sample_of(task: Task, completions: Iterable[Completion]) -> Sample:
         The task.
     completions : iterable of Completion
         Replies to it, in the order of their slots.
+    mode : {"lenient", "strict"}
+        Which reading.
 
     Returns
     -------
@@ -93,7 +97,7 @@ def sample_of(task: Task, completions: Iterable[Completion]) -> Sample:
     for each in completions:
         key = (each.text, each.status, each.finish_reason, each.n_asked)
         if key not in known:
-            known[key] = [_read(each, found, index) for found in extract(each, task)]
+            known[key] = [_read(each, found, index) for found in extract(each, task, mode=mode)]
         for value, shown in known[key]:
             values.append(value)
             counts[shown] += 1

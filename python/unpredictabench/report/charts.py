@@ -116,7 +116,7 @@ def headline(contents: Contents) -> Figure:
     return figure
 
 
-def heat(contents: Contents, groups: Sequence[str], rates: Mapping[str, Sequence[Rate]]) -> Figure:
+def heat(contents: Contents, groups: Sequence[str], rates: Mapping[str, Sequence[Rate | None]]) -> Figure:
     """Draw a heat map of KS@N: a row a group of tasks, a column a run.
 
     Parameters
@@ -126,10 +126,10 @@ def heat(contents: Contents, groups: Sequence[str], rates: Mapping[str, Sequence
     groups : sequence of str
         Names of the rows.
     rates : mapping
-        For each group one rate a run.
+        For each group one rate a run; None where the run has no such task.
     """
     table = np.array(
-        [[np.nan if r.estimate is None else r.estimate for r in rates[g]] for g in groups]
+        [[np.nan if r is None or r.estimate is None else r.estimate for r in rates[g]] for g in groups]
     ).reshape(len(groups), len(contents.entries))
     with styled() as make:
         width = 2.6 + max(0.55 * len(contents.entries), 2.0)
