@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import contextmanager
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, Final
@@ -26,6 +27,7 @@ COLOURS: Final = (
 """Colours of runs, at least 3:1 on white and on the dark page."""
 GREY: Final = "#868b92"
 _DASHES: Final = ("-", "--", ":", "-.")
+_BASELINE_DASHES: Final = ("--", ":", "-.", (0, (8, 2)), (0, (1, 3)), (0, (6, 1, 1, 1, 1, 1)))
 _BANDS: Final = 6
 """Most runs whose bands are drawn: more hide each other; the table has every interval."""
 
@@ -38,14 +40,16 @@ def styled() -> Iterator[type[Figure]]:
         from matplotlib.figure import Figure  # noqa: PLC0415
     except ImportError:
         raise MissingExtraError("a report", "report") from None
-    style = {
+    style: dict[Any, Any] = {
         "svg.fonttype": "none", "svg.hashsalt": "unpredictabench", "pdf.fonttype": 42,
         "font.family": "sans-serif", "font.size": 11, "axes.spines.top": False,
         "axes.spines.right": False, "axes.edgecolor": INK, "axes.labelcolor": INK,
         "text.color": INK, "xtick.color": INK, "ytick.color": INK, "grid.color": GREY,
         "grid.alpha": 0.3, "legend.frameon": False, "text.parse_math": False,
     }  # fmt: skip
-    with mpl.rc_context(style):
+    with mpl.rc_context(style), warnings.catch_warnings():
+        # The page and the reader of an SVG have fonts of their own.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         yield Figure
 
 
@@ -75,11 +79,12 @@ def curves(contents: Contents) -> Figure:
         axes = figure.subplots()
         for published in contents.published:
             _line(axes, _shares(published.ks_at_n), color=GREY, linewidth=0.6, alpha=0.45)
-        for baseline, dashes in zip(contents.baselines, cycle(("--", ":", "-.")), strict=False):
-            name, rates = f"sim:{baseline.name}", _known(baseline.ks_at_n)
-            _line(axes, rates, color=GREY, linestyle=dashes, linewidth=1.4, label=name)
         for index, entry in enumerate(contents.entries):
             _entry_curve(axes, entry, index, has_band=len(contents.entries) <= _BANDS)
+        for baseline, dashes in zip(contents.baselines, cycle(_BASELINE_DASHES), strict=False):
+            name, rates = f"sim:{baseline.name}", _known(baseline.ks_at_n)
+            style = {"color": GREY, "linestyle": dashes, "linewidth": 1.4, "zorder": 1.8}
+            _line(axes, rates, label=name, **style)
         if contents.published:
             axes.plot([], [], color=GREY, linewidth=0.6, label=_published_label(contents))
         _log_axes(axes, contents)
@@ -116,7 +121,9 @@ def headline(contents: Contents) -> Figure:
     return figure
 
 
-def heat(contents: Contents, groups: Sequence[str], rates: Mapping[str, Sequence[Rate | None]]) -> Figure:
+def heat(
+    contents: Contents, groups: Sequence[str], rates: Mapping[str, Sequence[Rate | None]]
+) -> Figure:
     """Draw a heat map of KS@N: a row a group of tasks, a column a run.
 
     Parameters
@@ -129,7 +136,10 @@ def heat(contents: Contents, groups: Sequence[str], rates: Mapping[str, Sequence
         For each group one rate a run; None where the run has no such task.
     """
     table = np.array(
-        [[np.nan if r is None or r.estimate is None else r.estimate for r in rates[g]] for g in groups]
+        [
+            [np.nan if r is None or r.estimate is None else r.estimate for r in rates[g]]
+            for g in groups
+        ]
     ).reshape(len(groups), len(contents.entries))
     with styled() as make:
         width = 2.6 + max(0.55 * len(contents.entries), 2.0)
@@ -168,9 +178,8 @@ def against_law(data: Mapping[str, Any], contents: Contents, title: str) -> Figu
         for index, (entry, run) in enumerate(zip(contents.entries, data["runs"], strict=True)):
             if run is None or not run["n"]:
                 continue
-            share = np.cumsum(run["c"]) / max(run["n"] if run["w"] else sum(run["c"]), 1)
             label = f"{entry.key}  {_short(entry.label, 30)}"
-            axes.step(run["v"], share, where="post", label=label, **look(index))
+            axes.step(*_ecdf(data, run), where="post", label=label, **look(index))
             if run["at"] is not None:
                 axes.axvline(run["at"], linewidth=0.8, alpha=0.6, **look(index))
         axes.set_xlim(data["lo"], data["hi"])
@@ -181,6 +190,14 @@ def against_law(data: Mapping[str, Any], contents: Contents, title: str) -> Figu
         axes.grid()
         figure.legend(loc="outside lower left", ncols=2, fontsize=10)
     return figure
+
+
+def _ecdf(data: Mapping[str, Any], run: Mapping[str, Any]) -> tuple[list[float], list[float]]:
+    """Return the steps of a run's ecdf, from one end of the picture to the other."""
+    n = run["n"] if run["w"] else max(sum(run["c"]), 1)
+    share = [0.0, *(np.cumsum(run["c"]) / n).tolist()]
+    low, high = min([data["lo"], *run["v"]]), max([data["hi"], *run["v"]])
+    return [low, *run["v"], high], [*share, share[-1]]
 
 
 def _entry_curve(axes: Axes, entry: Entry, index: int, *, has_band: bool) -> None:
@@ -230,5 +247,5 @@ def _bar(
 
 
 def _short(text: str, width: int) -> str:
-    line = " ".join(text.split())
+    line = "".join(sign if sign.isprintable() else "\ufffd" for sign in " ".join(text.split()))
     return line if len(line) <= width else f"{line[: width - 1]}…"

@@ -74,8 +74,10 @@ def score_of(entry: Entry, task: str) -> TaskScore | None:
 def law_text(task: Task) -> str:
     """Write a task's law in a line."""
     spec = task.target.spec
-    if "nominal" in spec:
-        return f"{len(cast('NominalTarget', task.target).outcomes)} outcomes"
+    if task.support == "nominal":
+        p = cast("NominalTarget", task.target).probabilities
+        what = "orders" if is_order(task) else "outcomes"
+        return f"{p.size} {'equally likely ' if np.ptp(p) < 1e-9 else ''}{what}"
     if "params" not in spec:
         return shortened(json.loads(json.dumps(spec)), 160)
     params = cast("dict[str, object]", spec["params"])

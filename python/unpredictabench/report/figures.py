@@ -117,9 +117,7 @@ def _curves(contents: Contents) -> Iterator[dict[str, Any]]:
                 yield {"kind": "curve", "model": entry.label, "n": int(n), "estimate": float(value)}
 
 
-def _cells(
-    contents: Contents, table: dict[str, list[Rate | None]]
-) -> Iterator[dict[str, Any]]:
+def _cells(contents: Contents, table: dict[str, list[Rate | None]]) -> Iterator[dict[str, Any]]:
     for group, rates in table.items():
         for entry, rate in zip(contents.entries, rates, strict=True):
             start = {"group": group, "model": entry.label, "n": contents.headline}

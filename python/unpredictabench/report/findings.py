@@ -121,7 +121,9 @@ def example(contents: Contents) -> str | None:
     first = [score for score in entries[0].score.tasks if score.task in shown]
     if len(entries) > 1:
         other = {score.task: score for score in entries[1].score.tasks}
-        gaps = {s.task: abs(_rate(s, n) - _rate(other[s.task], n)) for s in first if s.task in other}
+        gaps = {
+            s.task: abs(_rate(s, n) - _rate(other[s.task], n)) for s in first if s.task in other
+        }
         if gaps and max(gaps.values()) > 0:
             return max(gaps, key=gaps.__getitem__)
     worst = max(first, key=lambda s: (s.n_valid, s.statistic or 0.0), default=None)
@@ -140,7 +142,7 @@ def _level(entry: Entry, n: int) -> str:
     ends = interval(rate)
     sure = f" (95 % interval {ends})" if ends else ""
     return (
-        f"{n} answers of {entry.label} cannot be told from the true law on {percent(rate)} % "
+        f"{n} answers of {entry.label} cannot be told from the true law on {percent(rate)}\u00a0% "
         f"of {rate.n_tasks:,} tasks{sure}."
     )
 
@@ -154,17 +156,18 @@ def _lead(a: Entry, b: Entry, n: int) -> Iterator[str]:
         f"{a.label} passes {100 * whole.estimate:.1f} points more often than {b.label}"
         f"{_ends(whole)} on {whole.n_tasks:,} common tasks: {sure}."
     )
-    better, worse = [], []
+    better: list[str] = []
+    worse: list[str] = []
     for name in a.score.categories:
         part = contrast(a, b, n, lambda score, name=name: score.category == name)  # type: ignore[misc]
         if part is not None and part.is_clear:
             (better if part.estimate > 0 else worse).append(
-                f"{name} ({100 * part.estimate:+.1f} points{_ends(part)})"
+                f"{name} by {100 * abs(part.estimate):.1f} points"
             )
     if better:
         yield f"{a.label} is clearly ahead on {', '.join(better)}."
     if worse:
-        yield f"{b.label} is clearly ahead on {', '.join(f'{each}' for each in worse)}."
+        yield f"{b.label} is clearly ahead on {', '.join(worse)}."
     if not better and not worse:
         yield "In no single category is the difference clear."
 
@@ -177,6 +180,10 @@ def _ends(found: Contrast) -> str:
 
 def _measure(contents: Contents) -> Iterator[str]:
     rows = [(b.name, b.ks_at_n.get(contents.headline)) for b in contents.baselines]
-    told = [f"sim:{name} {percent(rate)} %" for name, rate in rows if rate and rate.estimate is not None]
+    told = [
+        f"sim:{name} {percent(rate)}\u00a0%"
+        for name, rate in rows
+        if rate and rate.estimate is not None
+    ]
     if told:
         yield f"For scale, simple samplers on the same tasks: {', '.join(told)}."

@@ -246,5 +246,7 @@ def letters(index: int) -> str:
 
 def _title(entries: Sequence[Entry]) -> str:
     names = [entry.label for entry in entries]
-    shown = ", ".join(names) if len(names) <= 3 else f"{', '.join(names[:2])} and {len(names) - 2} more"
+    shown = (
+        ", ".join(names) if len(names) <= 3 else f"{', '.join(names[:2])} and {len(names) - 2} more"
+    )
     return f"How faithfully they sample: {shown}"

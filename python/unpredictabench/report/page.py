@@ -123,9 +123,7 @@ def _environment() -> Environment:
     except ImportError:
         raise MissingExtraError("a report", "report") from None
     loader = PackageLoader("unpredictabench.report", "page")
-    return Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=False
-    )
+    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=False)
 
 
 def _file(name: str) -> str:
@@ -151,11 +149,12 @@ def _script_json(data: object) -> str:
 
 def _charts(contents: Contents) -> dict[str, str]:
     n = contents.headline
-    drawn = charts.headline(contents), charts.curves(contents)
-    return {
-        "headline": inline_svg(drawn[0], f"KS@{n} of every model with intervals", "headline"),
-        "curves": inline_svg(drawn[1], "KS@N over N for every model and baseline", "curves"),
-    }
+    headline, curves = charts.headline(contents), charts.curves(contents)
+    with charts.styled():
+        return {
+            "headline": inline_svg(headline, f"KS@{n} of every model with intervals", "headline"),
+            "curves": inline_svg(curves, "KS@N over N for every model and baseline", "curves"),
+        }
 
 
 def _row(entry: Entry, contents: Contents) -> dict[str, Any]:
@@ -220,7 +219,9 @@ def _example(contents: Contents, environment: Environment) -> dict[str, Any] | N
     chart = None
     if data["kind"] == "number":
         drawn = charts.against_law(data, contents, task.id)
-        chart = environment.filters["safe"](inline_svg(drawn, f"Answers to {task.id}", "example"))
+        with charts.styled():
+            svg = inline_svg(drawn, f"Answers to {task.id} against the law", "example")
+        chart = environment.filters["safe"](svg)
     runs = [_shown(entry, run) for entry, run in zip(contents.entries, data["runs"], strict=True)]
     return {"number": number, "task": task, "data": data, "chart": chart, "runs": runs}
 
@@ -230,7 +231,12 @@ def _shown(entry: Entry, run: Mapping[str, Any] | None) -> dict[str, Any]:
         return {"entry": entry, "say": "", "top": [], "distinct": 0}
     rows: Sequence[Sequence[Any]] = run["a"][:N_TOP]
     top = [
-        {"text": "(no text)" if text is None else text, "count": n, "status": status, "value": value}
+        {
+            "text": "(no text)" if text is None else text,
+            "count": n,
+            "status": status,
+            "value": value,
+        }
         for text, n, status, value, _ in rows
     ]
     return {"entry": entry, "say": run["say"], "top": top, "distinct": len(run["a"]) + run["more"]}

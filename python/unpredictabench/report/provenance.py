@@ -125,7 +125,9 @@ def _seeds(run: Run, account: Account) -> str:
     base = run.settings.parameters.get("seed")
     if account.n_seeds:
         shown = f" from base seed {base}" if base is not None else ""
-        return f"{account.n_seeds:,} of {account.n_answers:,} answers had a seed of their own{shown}"
+        return (
+            f"{account.n_seeds:,} of {account.n_answers:,} answers had a seed of their own{shown}"
+        )
     return f"base seed {base}" if base is not None else "none sent"
 
 

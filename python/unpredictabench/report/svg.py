@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from typing import TYPE_CHECKING, Final
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,42 +36,42 @@ def inline_svg(figure: Figure, title: str, name: str) -> str:
     """
     out = io.StringIO()
     figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    root = ElementTree.fromstring(out.getvalue())  # noqa: S314 - made by our own plotting library
+    root = ET.fromstring(out.getvalue())  # noqa: S314 - made by our own plotting library
     for parent in list(root.iter()):
         for child in list(parent):
             if child.tag in {f"{{{_SVG}}}metadata", f"{{{_SVG}}}style"}:
                 parent.remove(child)
     for element in root.iter():
-        _plain(element, name)
+        _unstyle(element)
+        _rename(element, name)
     for size in ("width", "height"):
         root.attrib.pop(size, None)
     root.set("role", "img")
     root.set("aria-label", title)
-    ElementTree.register_namespace("", _SVG)
-    return ElementTree.tostring(root, encoding="unicode").replace("ns0:href", "href")
+    ET.register_namespace("", _SVG)
+    return ET.tostring(root, encoding="unicode")
 
 
-def _plain(element: ElementTree.Element, name: str) -> None:
+def _unstyle(element: ET.Element) -> None:
+    """Turn the style of an element into attributes of the same meaning."""
     for part in element.attrib.pop("style", "").split(";"):
         key, _, value = (text.strip() for text in part.partition(":"))
         if key == "font":
             size = _FONT.search(value)
             element.set("font-size", size["size"] if size else "10")
-            if "bold" in value or "700" in value:
-                element.set("font-weight", "bold")
         elif key:
-            element.set(key, value)
-    link = element.attrib.pop(f"{{{_LINK}}}href", None)
-    if link is not None:
-        element.set("href", link)
-    for key, value in list(element.attrib.items()):
-        if value.lower() == INK:
-            element.set(key, "currentColor")
-        elif key == "id":
-            element.set(key, f"{name}-{value}")
-        elif value.startswith("#") and key == "href":
-            element.set(key, f"#{name}-{value[1:]}")
-        elif value.startswith("url(#"):
-            element.set(key, value.replace("url(#", f"url(#{name}-"))
+            element.set(key, "currentColor" if value.lower() == INK else value)
     if element.tag == f"{{{_SVG}}}text" and "fill" not in element.attrib:
         element.set("fill", "currentColor")
+
+
+def _rename(element: ET.Element, name: str) -> None:
+    """Put a name before every id, and before every reference to one."""
+    link = element.attrib.pop(f"{{{_LINK}}}href", None)
+    if link is not None:
+        element.set("href", f"#{name}-{link.removeprefix('#')}")
+    for key, value in list(element.attrib.items()):
+        if key == "id":
+            element.set(key, f"{name}-{value}")
+        elif value.startswith("url(#"):
+            element.set(key, value.replace("url(#", f"url(#{name}-"))

@@ -87,23 +87,23 @@ def interval(rate: Rate | None) -> str:
 
 
 def markdown_text(text: str) -> str:
-    """Escape a text for a cell of a Markdown table.
+    r"""Escape a text for a cell of a Markdown table.
 
     Examples
     --------
     >>> markdown_text("<script>alert(1)</script> | x")
-    '&lt;script&gt;alert\\\\(1\\\\)&lt;/script&gt; \\\\| x'
+    '&lt;script&gt;alert\\(1\\)&lt;/script&gt; \\| x'
     """
     return text.translate(_MARKDOWN)
 
 
 def latex_text(text: str) -> str:
-    """Escape a text for a cell of a LaTeX table.
+    r"""Escape a text for a cell of a LaTeX table.
 
     Examples
     --------
     >>> latex_text("50% of a_b")
-    '50\\\\% of a\\\\_b'
+    '50\\% of a\\_b'
     """
     return text.translate(_LATEX)
 

@@ -113,7 +113,7 @@
   const cell = (name, text, attributes = {}) => make(name, attributes, String(text));
   const table = (caption, heads, rows, attributes = {}) => make("table", attributes,
     cell("caption", caption),
-    make("thead", {}, make("tr", {}, ...heads.map((head) => cell("th", head, { scope: "col" })))),
+    make("thead", {}, make("tr", {}, ...heads.map((head) => cell("th", head, { scope: "col", class: head === "Times" || head === "Answers" || head === "Law" || head.endsWith(".") ? "num" : "" })))),
     make("tbody", {}, ...rows.map((row) => make("tr", {}, ...row))));
   const heat = (share) => `num h${Math.round(Math.min(1, Math.max(0, share)) * 10)}`;
   const percent = (share) => (100 * share).toFixed(0);
@@ -124,7 +124,7 @@
       cell("td", percent(run.k[i] / n), { class: heat(run.k[i] / n) }),
       cell("td", (100 * data.p[i]).toFixed(1), { class: "num" })]);
     const rest = data.rest ? `, and ${data.rest} others not shown` : "";
-    return table(`Outcomes in % of all answers${rest}`, ["Outcome", "Answers", "Law"], rows, { class: "answers" });
+    return table(`Outcomes in % of all answers${rest}`, ["Outcome", "Answers", "Law"], rows, { class: "outcomes" });
   };
   const positions = (data, run) => {
     const n = Math.max(1, run.places[0].reduce((a, b) => a + b, 0));
