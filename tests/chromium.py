@@ -27,6 +27,7 @@ class Page:
 
     def __init__(self, socket):
         self.socket, self.events, self.waiting, self.n_sent = socket, [], {}, 0
+        self.loaded = asyncio.Event()
 
     async def listen(self):
         """Sort what comes: answers to those who wait, events to the list."""
@@ -36,6 +37,8 @@ class Page:
                 self.waiting.pop(data["id"]).set_result(data)
                 continue
             self.events.append(data)
+            if data["method"] == "Page.loadEventFired":
+                self.loaded.set()
             if data["method"] == "Page.javascriptDialogOpening":
                 self.n_sent += 1
                 answer = {"accept": True}
@@ -67,6 +70,7 @@ class Page:
 
     async def open(self, path, *, width=1280, height=900, dark=False, fragment=""):
         """Load a file at a size and wait until it has loaded; return the seconds it took."""
+        address = Path(path).absolute().as_uri()  # noqa: ASYNC240 - no disk is touched
         for domain in ("Page", "Network", "Runtime", "Log", "Accessibility"):
             await self.call(f"{domain}.enable")
         await self.call(
@@ -76,9 +80,8 @@ class Page:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         await self.call("Emulation.setEmulatedMedia", features=[scheme])
         start = time.perf_counter()
-        await self.call("Page.navigate", url=f"{Path(path).absolute().as_uri()}{fragment}")
-        while not self.seen("Page.loadEventFired"):
-            await asyncio.sleep(0.01)
+        await self.call("Page.navigate", url=f"{address}{fragment}")
+        await asyncio.wait_for(self.loaded.wait(), PATIENCE_S)
         return time.perf_counter() - start
 
     async def draw(self, *ids):
@@ -93,10 +96,10 @@ class Page:
                 }})"""
             )
 
-    async def picture(self, file, *, is_whole=False):
-        """Take a picture of the window, or of the whole page."""
-        found = await self.call("Page.captureScreenshot", captureBeyondViewport=is_whole)
-        Path(file).write_bytes(base64.b64decode(found["data"]))
+    async def picture(self):
+        """Take a picture of the window and return it as PNG."""
+        found = await self.call("Page.captureScreenshot")
+        return base64.b64decode(found["data"])
 
     async def pdf(self):
         """Print to PDF and return its bytes."""
@@ -124,7 +127,7 @@ async def opened():
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     assert program, "Chromium is missing: apt-get install chromium"
     with tempfile.TemporaryDirectory() as profile:
-        process = subprocess.Popen(
+        process = subprocess.Popen(  # noqa: ASYNC220 - it starts at once
             [program, *FLAGS, f"--user-data-dir={profile}", "about:blank"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip

@@ -24,7 +24,7 @@ HOSTILE = (
     "</script><script>alert(2)</script>",
     "<img src=x onerror=alert(3)>",
     "<svg onload=alert(4)><style>@import 'http://127.0.0.1:9/x'</style>",
-    "\" onmouseover=\"alert(5)\" x='",
+    '" onmouseover="alert(5)" x=\'',
     "javascript:alert(6)",
     "<iframe src='http://127.0.0.1:9/'></iframe><link rel=stylesheet href=http://127.0.0.1:9/a>",
     "{{ 7 * 7 }} {% include '/etc/passwd' %} ${alert(7)}",

@@ -16,7 +16,7 @@ from unpredictabench.report import report, table_text, write_figures
 from unpredictabench.report.answers import sample_of
 from unpredictabench.report.contents import doubts, headline_n
 from unpredictabench.report.details import N_OUTCOMES, pit_histogram, places, task_data
-from unpredictabench.report.findings import contrast, example, findings
+from unpredictabench.report.findings import Contrast, contrast, example, findings
 from unpredictabench.report.making import assembled, letters
 from unpredictabench.report.packing import pack, packed, unpack
 from unpredictabench.report.page import page
@@ -35,6 +35,18 @@ def two():
 def evil():
     """Return the report of a run that tries to break out, beside a faithful one."""
     return reports.contents(reports.hostile(), reports.good())
+
+
+def unanswered():
+    """Return an entry without answers."""
+    made = reports.entry({reports.IDS[0]: ["0.5"]}, "empty")
+    lost = Rate(
+        None, None, None, None, None, "tasks like these", "no task has enough answers", 4, 0
+    )
+    score = replace(
+        made.score, ks_at_n=dict.fromkeys(made.score.n, lost), tasks=(), categories={}, families={}
+    )
+    return replace(made, score=score, samples={})
 
 
 class TestContents:
@@ -98,9 +110,7 @@ class TestCases:
         """rep-nan-raises-score: failed tasks stay in the denominator, and the run is marked."""
         task, other = reports.tasks()[:2]
         among = [task, other]
-        a = reports.entry(
-            {task.id: reports.faithful(task), other.id: ["1e9"] * 20}, "A", among
-        )
+        a = reports.entry({task.id: reports.faithful(task), other.id: ["1e9"] * 20}, "A", among)
         b = reports.entry({task.id: reports.faithful(task)}, "B", among)
         found = reports.contents(b, a, among=among)
         rates = {entry.label: entry.rate(20) for entry in found.entries}
@@ -155,8 +165,10 @@ class TestRefusals:
 
     def test_no_answers_at_all(self, tmp_path):
         """A run that holds no answers says that it cannot be judged."""
-        found = reports.contents(reports.entry({}, "empty"))
-        assert findings(found)[0].startswith("empty cannot be judged at N = 20")
+        found = reports.contents(unanswered())
+        assert findings(found)[0] == (
+            "empty cannot be judged at N = 20: no task has enough answers."
+        )
         page(found)
         write_figures(found, tmp_path)
 
@@ -194,7 +206,7 @@ class TestFindings:
     def test_contrast_is_antisymmetric(self, two):
         """Swapping two runs changes the sign of the difference and nothing else."""
         a, b = two.entries
-        one, other = contrast(a, b, 20), contrast(b, a, 20)
+        one, other = contrast(a, b, 10), contrast(b, a, 10)
         assert one.estimate == -other.estimate
         assert one.interval.low == pytest.approx(-other.interval.high)
 
@@ -202,6 +214,11 @@ class TestFindings:
         """A run does not differ from itself, and no interval pretends to know more."""
         found = contrast(two.entries[0], two.entries[0], 20)
         assert (found.estimate, found.interval, found.is_clear) == (0.0, None, False)
+
+    def test_agreement_needs_enough_clusters(self):
+        """A difference that is the same everywhere is clear from six clusters on."""
+        assert not Contrast(1.0, None, 40, 5).is_clear
+        assert Contrast(-1.0, None, 40, 6).is_clear
 
     def test_example_shows_the_difference(self, two):
         """The example is a task on which the two best runs differ most."""
@@ -321,7 +338,9 @@ class TestPage:
         assert "unsafe" not in policy
         assert policy.startswith("default-src &#39;none&#39;; script-src &#39;sha256-")
         assert len(re.findall(r"<script>", html)) == len(re.findall(r"<style>", html)) == 1
-        assert not re.search(r"<[^>]+\s(style|on\w+|src)=", html.split("<body>")[1].split("<script")[0])
+        assert not re.search(
+            r"<[^>]+\s(style|on\w+|src)=", html.split("<body>")[1].split("<script")[0]
+        )
 
     def test_nothing_points_elsewhere(self, two):
         """No address in the page leads out of it."""
@@ -370,7 +389,7 @@ class TestTables:
         import csv
         import io
 
-        found = reports.contents(reports.entry({}, "empty"))
+        found = reports.contents(unanswered())
         row = next(csv.DictReader(io.StringIO(table_text(found, "csv"))))
         assert (row["estimate"], row["reason"]) == ("", "no task has enough answers")
 

@@ -113,7 +113,7 @@ def headline(contents: Contents) -> Figure:
             axes.plot([low, high], [y, y], color=colour, linewidth=2)
             axes.plot([estimate], [y], color=colour, marker="o", markersize=5)
         axes.set_yticks(range(len(rows)), [_short(row[0], 38) for row in rows])
-        axes.set_ylim(len(rows) - 0.4, -0.6)
+        axes.set_ylim(max(len(rows), 1) - 0.4, -0.6)
         axes.set_xlim(-0.01, 1.01)
         axes.set_xlabel(f"KS@{n}, share of tasks that pass")
         axes.grid(axis="x")

@@ -64,8 +64,8 @@ def _all(contents: Contents) -> Iterator[tuple[str, Figure, Iterable[dict[str, A
     yield "curves", charts.curves(contents), [*_points(contents, contents.n), *_curves(contents)]
     for kind in ("categories", "families"):
         table = group_rates(contents, kind, n)
-        drawn = charts.heat(contents, list(table), table)
-        yield kind, drawn, _cells(contents, table)
+        if table:
+            yield kind, charts.heat(contents, list(table), table), _cells(contents, table)
     chosen = example(contents)
     task = next((task for task in contents.tasks if task.id == chosen), None)
     if task is not None and task.support != "nominal":

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from unpredictabench.score.results import TaskScore
 
 N_RESAMPLES: Final = 1999
+_AGREEING: Final = 6
+"""Clusters that by chance all agree in sign with probability below .05: 2 / 2^6."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +34,22 @@ class Contrast:
         Difference of the mean pass rates, in [-1, 1].
     interval : Interval or None
         95 % interval over clusters of tasks; None where all tasks differ alike.
-    n_tasks : int
-        Tasks in common.
+    n_tasks, n_clusters : int
+        Tasks in common, and the groups they are resampled in.
     """
 
     estimate: float
     interval: Interval | None
     n_tasks: int
+    n_clusters: int
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval excludes 0."""
+        """Whether the interval excludes 0; without one, whether enough clusters agree."""
         found = self.interval
-        return found is not None and (found.low > 0 or found.high < 0)
+        if found is None:
+            return self.estimate != 0 and self.n_clusters >= _AGREEING
+        return found.low > 0 or found.high < 0
 
 
 def contrast(
@@ -78,7 +83,7 @@ def contrast(
             differences, clusters=clusters, n_resamples=N_RESAMPLES, method="percentile",
             rng=stream("report.contrast", n, len(pairs)),
         ).confidence_interval  # fmt: skip
-    return Contrast(float(differences.mean()), found, len(pairs))
+    return Contrast(float(differences.mean()), found, len(pairs), int(clusters.max()) + 1)
 
 
 def findings(contents: Contents) -> list[str]:
@@ -174,7 +179,7 @@ def _lead(a: Entry, b: Entry, n: int) -> Iterator[str]:
 
 def _ends(found: Contrast) -> str:
     if found.interval is None:
-        return ""
+        return " (the same on every task)"
     return f" ({100 * found.interval.low:.1f} to {100 * found.interval.high:.1f})"
 
 
