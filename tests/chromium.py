@@ -63,8 +63,9 @@ class Page:
     async def value(self, expression):
         """Evaluate an expression, awaiting it where it is a promise."""
         found = await self.call(
-            "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True
-        )
+            "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True,
+            allowUnsafeEvalBlockedByCSP=False,
+        )  # fmt: skip
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
 

@@ -92,4 +92,4 @@ def constant(model="constant", among=None):
 
 def hostile(model="<b onmouseover=alert(8)>evil</b> & _co|"):
     """Return an entry that tries to break out, its name included."""
-    return entry({name: HOSTILE * 2 for name in IDS}, model)
+    return entry(dict.fromkeys(IDS, HOSTILE * 2), model)

@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import reports
 
+import reports
 from unpredictabench import integrations
 from unpredictabench.errors import InputError
+from unpredictabench.records import Completion
 from unpredictabench.report import report, table_text, write_figures
 from unpredictabench.report.answers import sample_of
 from unpredictabench.report.contents import doubts, headline_n
@@ -20,6 +21,7 @@ from unpredictabench.report.findings import Contrast, contrast, example, finding
 from unpredictabench.report.making import assembled, letters
 from unpredictabench.report.packing import pack, packed, unpack
 from unpredictabench.report.page import page
+from unpredictabench.report.provenance import Account
 from unpredictabench.report.tables import COLUMNS
 from unpredictabench.score.results import Rate
 from unpredictabench.stats import wilson_interval
@@ -47,6 +49,18 @@ def unanswered():
         made.score, ks_at_n=dict.fromkeys(made.score.n, lost), tasks=(), categories={}, families={}
     )
     return replace(made, score=score, samples={})
+
+
+class TestProvenance:
+    """Where answers come from."""
+
+    def test_account(self):
+        """Dates, tokens and seeds are those of the answers; one uncounted reply voids a sum."""
+        account = Account()
+        account.add([Completion("t", 0, "1", created_at=5.0, prompt_tokens=3, seed=1)])
+        account.add([Completion("t", 1, "1", created_at=2.0, prompt_tokens=4)])
+        assert (account.first, account.last, account.n_answers) == (2.0, 5.0, 2)
+        assert (account.prompt_tokens, account.completion_tokens, account.n_seeds) == (7, None, 1)
 
 
 class TestContents:
@@ -291,8 +305,6 @@ class TestDetails:
 
     def test_batches_show_their_pieces(self):
         """Of a reply with several answers every one is listed, with its own text."""
-        from unpredictabench.records import Completion
-
         task = reports.tasks()[0]
         found = sample_of(task, [Completion(task.id, 0, "[0.5, 0.25]", n_asked=3)])
         assert found.values.tolist() == [0.5, 0.25]

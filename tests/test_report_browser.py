@@ -6,9 +6,9 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+
 import reports
 from chromium import opened
-
 from unpredictabench.integrations import published_rows
 from unpredictabench.report import write_page
 from unpredictabench.report.answers import Written
@@ -19,6 +19,7 @@ pytestmark = pytest.mark.browser
 ALL = [f"t-{i + 1}" for i in range(len(reports.IDS))]
 NAMES = """(() => { const names = [...document.querySelectorAll("main *")].map((e) => e.localName);
   return [...new Set(names)].sort(); })()"""
+HANDLERS = "document.querySelectorAll('[onmouseover],[onerror],[onload]').length"
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +57,7 @@ def test_hostile_answers_run_no_script_and_fetch_nothing(evil):
         return (
             page.seen("Page.javascriptDialogOpening"), page.requested(), page.complaints(),
             await page.value(NAMES), await page.value("document.body.textContent"),
-            await page.value("document.querySelectorAll('[onmouseover],[onerror],[onload]').length"),
+            await page.value(HANDLERS),
         )  # fmt: skip
 
     dialogs, requests, complaints, names, text, n_handlers = browse(visit)

@@ -67,8 +67,8 @@ class Provenance:
         Name of the run folder.
     settings : mapping
         How the model was asked, as plain JSON data.
-    started, ended : str or None
-        Dates of the first and last answer, UTC.
+    dates : str
+        When the answers came, UTC; where they bear no dates, when the run was written.
     n_answers : int
         Answers stored.
     prompt_tokens, completion_tokens : int or None
@@ -85,8 +85,7 @@ class Provenance:
 
     run: str
     settings: Mapping[str, object]
-    started: str | None
-    ended: str | None
+    dates: str
     n_answers: int
     prompt_tokens: int | None
     completion_tokens: int | None

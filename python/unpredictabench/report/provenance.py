@@ -60,12 +60,10 @@ def provenance_of(run: Run, account: Account) -> Provenance:
         too; otherwise the sums over the answers.
     """
     usage: Mapping[str, Any] = run.ending.get("usage", {})
-    has_dates = account.last > 0
     return Provenance(
         run=run.path.name,
         settings=asdict(run.settings),
-        started=_date(account.first) if has_dates else None,
-        ended=_date(account.last) if has_dates else None,
+        dates=_dates(run, account),
         n_answers=account.n_answers,
         prompt_tokens=usage.get("prompt_tokens", account.prompt_tokens),
         completion_tokens=usage.get("completion_tokens", account.completion_tokens),
@@ -104,7 +102,7 @@ def entry_lines(entry: Entry) -> list[tuple[str, str]]:
         ("settings", json.dumps(settings, sort_keys=True, ensure_ascii=False)),
         ("seeds", found.seeds),
         ("answers", f"{found.n_answers:,}"),
-        ("dates", f"{found.started} to {found.ended}" if found.started else "not recorded"),
+        ("dates", found.dates),
         ("prompt tokens", _count(found.prompt_tokens)),
         ("completion tokens", _count(found.completion_tokens)),
         ("cost", "not recorded" if found.cost is None else f"{found.cost:.4g}"),
@@ -129,6 +127,15 @@ def _seeds(run: Run, account: Account) -> str:
             f"{account.n_seeds:,} of {account.n_answers:,} answers had a seed of their own{shown}"
         )
     return f"base seed {base}" if base is not None else "none sent"
+
+
+def _dates(run: Run, account: Account) -> str:
+    if account.last > 0:
+        return f"answers from {_date(account.first)} to {_date(account.last)}"
+    moments = [event.at for event in run.events]
+    if not moments:
+        return "not recorded"
+    return f"answers without dates, written from {_date(min(moments))} to {_date(max(moments))}"
 
 
 def _served(served: Mapping[str, Any]) -> str:
