@@ -413,7 +413,9 @@ def test_a_run_in_another_thread_needs_no_signals(tmp_path):
 
 
 NURSERY = """
-import os, sys
+import os, signal, sys
+if {is_deaf!r}:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 sys.path.insert(0, {tests!r})
 from test_generate import Thrower, generate, suite
 for _ in sys.stdin:
@@ -434,8 +436,8 @@ for _ in sys.stdin:
 class Nursery:
     """A process that has imported everything and starts runs of 10,000 slots by forking."""
 
-    def __init__(self, out):
-        script = NURSERY.format(tests=str(Path(__file__).parent), out=str(out))
+    def __init__(self, out, *, is_deaf=False):
+        script = NURSERY.format(tests=str(Path(__file__).parent), out=str(out), is_deaf=is_deaf)
         self.process = subprocess.Popen(
             [sys.executable, "-c", script],
             stdin=subprocess.PIPE,
@@ -460,10 +462,14 @@ class Nursery:
         return self.process.stdout.readline().strip()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_flushes_and_resumes(tmp_path, number):
+@pytest.mark.parametrize(
+    ("number", "is_deaf"),
+    [(signal.SIGINT, False), (signal.SIGTERM, False), (signal.SIGTERM, True)],
+    ids=["Ctrl-C", "SIGTERM", "SIGTERM under nohup"],
+)
+def test_an_interrupted_run_flushes_and_resumes(tmp_path, number, is_deaf):
     """Ctrl-C and SIGTERM leave everything that arrived in a run that says so and resumes."""
-    with Nursery(tmp_path) as nursery:
+    with Nursery(tmp_path, is_deaf=is_deaf) as nursery:
         run_id = nursery.start()
         while not _n_stored(tmp_path):
             time.sleep(0.005)

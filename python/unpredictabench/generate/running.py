@@ -203,12 +203,19 @@ async def closing(client: Client, asking: Coroutine[object, object, T]) -> T:
         await client.aclose()
 
 
+def _interrupt(*_: object) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # Started with nohup or in the background: nobody would hear the other signal.
+        raise KeyboardInterrupt
+    signal.raise_signal(signal.SIGINT)
+
+
 @contextlib.contextmanager
 def _terminated_as_interrupted() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may set handlers
         return
-    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         yield
     finally:
