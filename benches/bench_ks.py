@@ -8,9 +8,9 @@ import time
 
 import numpy as np
 import pytest
-import rivals_ks
 from scipy import stats
 
+import rivals_ks
 from unpredictabench import _native
 from unpredictabench.stats import PreparedTruth, ks_2samp
 
@@ -126,7 +126,9 @@ def test_bootstrap(race):
     x_sorted = np.sort(X[0])
 
     def ours():
-        return _native.ks_bootstrap(rows, TRUTH.native, n_resamples, 1, 0, False, 1)
+        return _native.ks_bootstrap(
+            rows, TRUTH.native, n_resamples, seed=1, first_row=0, resample_both=False, workers=1
+        )
 
     def scipy_loop():
         for _ in range(FEW):

@@ -37,13 +37,10 @@ def pvalue(n, m, h):
         high = min(m, (i * m + h - 1) // n)
         before = 1.0
         for j in range(low, high + 1):
-            if i + j == 0:
-                before = 0.0
-            else:
-                before = (left[j] * i + before * j) / (i + j)
+            before = 0.0 if i + j == 0 else (left[j] * i + before * j) / (i + j)
             left[j] = before
         left[high + 1 : min(m, high + m // n + 1) + 1] = 1.0
-    return left[m] if abs(n * m - m * n) < h else 1.0
+    return left[m]
 
 
 @njit

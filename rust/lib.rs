@@ -37,6 +37,7 @@ pub mod subsets;
 pub mod truth;
 pub mod w1_null;
 pub mod wasserstein;
+pub mod weight;
 
 #[cfg(test)]
 mod golden;

@@ -44,7 +44,7 @@ def test_with_a_base_url_every_name_is_one_there():
 @pytest.mark.parametrize(
     ("word", "near"),
     [
-        ("loacl:smollm2", "local:smollm2"),
+        ("lokal:smollm2", "local:smollm2"),
         ("simm:median", "sim:median"),
         ("smollm2", "local:smollm2"),
         ("model.gguf", "local:model.gguf"),

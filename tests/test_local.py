@@ -186,11 +186,13 @@ def test_cores_are_within_affinity_and_quota(tmp_path, monkeypatch):
 
 
 def test_settings_of_the_local_model():
-    """The law is not narrowed by default, and no port or path is part of the settings."""
+    """What narrows the law is sent and stored, and no port or path is part of the settings."""
     client = LocalClient(seed=3)
     assert isinstance(client, Client)
     assert (client.model, client.base_url) == ("local:smollm2", None)
-    whole = {"temperature": 1.0, "max_tokens": 128, "top_k": 0, "top_p": 1.0, "min_p": 0.0}
+    whole = {"temperature": 1.0, "max_tokens": 128, "top_k": 0, "top_p": 1.0, "min_p": 0.05}
     assert client.parameters == whole | {"seed": 3}
     with pytest.raises(InputError, match="max_tokens must"):
         LocalClient(max_tokens=0)
+    with pytest.raises(InputError, match="min_p must"):
+        LocalClient(min_p=1.5)

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
         client_for,
     )
     from unpredictabench.generate import generate
+    from unpredictabench.integrations import import_official
     from unpredictabench.records import Completion, Extraction, Task
+    from unpredictabench.score import compare, score
     from unpredictabench.store import open_run
     from unpredictabench.tasks import Suite, load_suite
 
@@ -35,12 +37,14 @@ _HOMES: Final = {
     "Suite": "tasks",
     "Task": "records",
     "client_for": "clients",
+    "compare": "score",
+    "import_official": "integrations",
     "load_suite": "tasks",
     "open_run": "store",
 }
 """The module in which each name lives."""
-_MODULES: Final = ("extract", "generate", "stats")
-"""Modules that are names of their own; `generate` can also be called."""
+_MODULES: Final = ("extract", "generate", "score", "stats")
+"""Modules that are names of their own; `generate` and `score` can also be called."""
 
 __all__ = [
     "Completion",
@@ -52,10 +56,13 @@ __all__ = [
     "Suite",
     "Task",
     "client_for",
+    "compare",
     "extract",
     "generate",
+    "import_official",
     "load_suite",
     "open_run",
+    "score",
     "stats",
 ]
 

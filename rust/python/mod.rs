@@ -151,7 +151,7 @@ mod _native {
     #[pymodule_export]
     use super::first_invalid;
     #[pymodule_export]
-    use super::ks::{ks_2samp, ks_2samp_one, ks_bootstrap, ks_critical_h};
+    use super::ks::{ks_2samp, ks_2samp_one, ks_2samp_untied, ks_bootstrap, ks_critical_h};
     #[pymodule_export]
     use super::nominal::{
         pair_largest_passing, pair_tails, tv_count_draws, tv_largest_draws, tv_largest_passing,
@@ -169,6 +169,8 @@ mod _native {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-        module.add("is_debug_build", cfg!(debug_assertions))
+        module.add("is_debug_build", cfg!(debug_assertions))?;
+        // The stub names what there is; a second list would only fall behind.
+        module.delattr("__all__")
     }
 }

@@ -1,0 +1,195 @@
+"""Tables of scores for the terminal: wide, narrow, or plain text in a pipe."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from unpredictabench.score import is_below_median
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rich.console import Console
+
+    from unpredictabench.score.baselines import Baseline
+    from unpredictabench.score.results import Rate, RunScore
+
+NARROW = 90
+"""Columns of a terminal below which only the headline N is shown."""
+NAMES = {
+    "perfect": "a perfect sampler",
+    "median": "always the median",
+    "uniform": "uniform on the support",
+}
+
+
+def headline_n(run: RunScore) -> int | None:
+    """Return the largest N that any task has answers for."""
+    return max((n for n, share in run.coverage.items() if share > 0), default=None)
+
+
+def print_run(console: Console, run: RunScore, rows: Sequence[Baseline]) -> None:
+    """Print the table of one run, its baselines, and what it means.
+
+    Parameters
+    ----------
+    console : rich.console.Console
+        Where to.
+    run : RunScore
+        The scores.
+    rows : sequence of Baseline
+        The baselines.
+    """
+    n = headline_n(run)
+    title = f"{run.model or 'answers'} on {run.suite or 'tasks'}: {run.n_tasks} tasks"
+    console.print(Text(title, style="bold"))
+    if n is None:
+        console.print("There is no answer to score.")
+        return
+    shown = _shown(run, n, console.width)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    table.add_column("", no_wrap=True)
+    table.add_column("tasks", justify="right")
+    table.add_column("valid", justify="right")
+    for size in shown:
+        table.add_column(f"KS@{size}", justify="right", no_wrap=True)
+    if run.strict is not None:
+        table.add_column(f"strict KS@{n}", justify="right", no_wrap=True)
+    for name, group in run.categories.items():
+        beside = run.strict.categories[name].ks_at_n if run.strict else None
+        cells = _cells(group.ks_at_n, beside, shown)
+        table.add_row(name, str(group.n_tasks), _percent(group.validity), *cells)
+    table.add_section()
+    cells = _cells(run.ks_at_n, run.strict.ks_at_n if run.strict else None, shown)
+    is_low = is_below_median(run.ks_at_n, rows, n)
+    name, style = ("all tasks ▼ below median", "bold red") if is_low else ("all tasks", "bold")
+    table.add_row(name, str(run.n_tasks), _percent(run.validity), *cells, style=style)
+    table.add_section()
+    for row in rows:
+        values = [_cell(row.ks_at_n[size], with_interval=False) for size in shown]
+        table.add_row(baseline_name(row.name), "", "", *values, style="dim")
+    console.print(table)
+    for line in meaning(run, rows, n):
+        console.print(Text(line))
+
+
+def meaning(run: RunScore, rows: Sequence[Baseline], n: int) -> list[str]:
+    """Put the headline into words.
+
+    Parameters
+    ----------
+    run : RunScore
+        The scores.
+    rows : sequence of Baseline
+        The baselines.
+    n : int
+        The headline N.
+
+    Returns
+    -------
+    list of str
+        The headline, then what is to be known about it.
+    """
+    rate = run.ks_at_n[n]
+    assert rate.estimate is not None
+    by_name = {row.name: row.ks_at_n[n].estimate for row in rows}
+    anchors = [
+        f"{baseline_name(name)} scores {_number(by_name[name])}"
+        for name in ("perfect", "median")
+        if by_name.get(name) is not None
+    ]
+    plural = "answer" if n == 1 else "answers"
+    words = (
+        f"KS@{n} = {_cell(rate, with_interval=True)}: on {rate.estimate:.0%} of tasks {n} {plural} "
+        f"cannot be told from true draws at alpha {run.alpha:g}"
+    )
+    lines = [f"{words}; {', '.join(anchors)}." if anchors else f"{words}."]
+    if is_below_median(run.ks_at_n, rows, n):
+        lines.append("Below a model that always gives the median: these answers do not sample.")
+    if rate.reason:
+        lines.append(f"Note: {rate.reason}.")
+    if n < 10:
+        lines.append(f"Note: with {n} {plural} almost nothing can fail; ask for 100 to tell.")
+    lines += [f"Note: {note}." for note in run.notes]
+    median, star = run.n_star, run.n_star.median
+    if star is not None:
+        more = f" [{median.low or 0:g}, {'more' if median.high is None else f'{median.high:g}'}]"
+        lines.append(f"Half of the tasks fail by N = {star:g}{more} answers (median N*).")
+    return lines
+
+
+def baseline_name(name: str) -> str:
+    """Return a baseline's name in words.
+
+    Examples
+    --------
+    >>> baseline_name("kpoint:3")
+    '3 values, equally often'
+    """
+    kind, _, amount = name.partition(":")
+    if kind == "kpoint":
+        return f"{amount} values, equally often"
+    if kind == "rounded":
+        return f"perfect, {amount} decimals"
+    return NAMES.get(name, name)
+
+
+def _shown(run: RunScore, n: int, width: int) -> list[int]:
+    there = [size for size in run.n if 1 < size <= n] or [n]
+    room = max(1, (width - 60) // 9)
+    return [n] if width < NARROW else there[-1 - room :]
+
+
+def _cells(
+    by_n: Mapping[int, Rate], beside: Mapping[int, Rate] | None, shown: Sequence[int]
+) -> list[str]:
+    """Return the cells of one row; the last size has its interval, and so has what is beside."""
+    last = shown[-1]
+    cells = [_cell(by_n[size], with_interval=size == last) for size in shown]
+    return cells if beside is None else [*cells, _cell(beside[last], with_interval=True)]
+
+
+def _cell(rate: Rate, *, with_interval: bool) -> str:
+    if rate.estimate is None:
+        return "-"
+    if not with_interval or rate.low is None or rate.high is None:
+        return _number(rate.estimate)
+    return f"{_number(rate.estimate)} [{_number(rate.low)}, {_number(rate.high)}]"
+
+
+def _number(value: float | None) -> str:
+    """Two decimals; never 1.00 for what is not 1, and never 0.00 for what is not 0."""
+    if value is None:
+        return "-"
+    if 0.995 <= value < 1:
+        return ">.99" if value < 0.9995 else "1.00"
+    return "<.01" if 0.0005 < value < 0.005 else f"{value:.2f}"
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None or math.isnan(share) else f"{share:.0%}"
+
+
+def print_rows(console: Console, rows: Sequence[Mapping[str, str]]) -> None:
+    """Print rows of equal keys as a table; nothing where there is none.
+
+    Parameters
+    ----------
+    console : rich.console.Console
+        Where to.
+    rows : sequence of mapping
+        Cells by heading.
+    """
+    if not rows:
+        return
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    for place, name in enumerate(rows[0]):
+        table.add_column(name, justify="right" if place else "left")
+    for row in rows:
+        table.add_row(*row.values())
+    console.print(table)

@@ -1,0 +1,154 @@
+"""Scores as plain JSON data: missing values are null, with a reason beside them."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from unpredictabench.score.baselines import is_below_median
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from unpredictabench.score.baselines import Baseline
+    from unpredictabench.score.results import GroupScore, Rate, RunScore, TaskScore
+
+Json: TypeAlias = dict[str, Any]
+
+
+def document(runs: Sequence[tuple[RunScore, Sequence[Baseline]]]) -> Json:
+    """Return the scores of runs with the rows to read them by.
+
+    Parameters
+    ----------
+    runs : sequence of (RunScore, sequence of Baseline)
+        Runs scored by the same rules, each with its baselines.
+
+    Returns
+    -------
+    dict
+        What ``unpredictabench score --json`` prints.
+    """
+    first = runs[0][0] if runs else None
+    return {
+        "suite": first and first.suite,
+        "suite_hash": first and first.suite_hash,
+        "alpha": first and first.alpha,
+        "protocol": first and first.protocol,
+        "runs": [run_json(run) | {"is_below_median": _marks(run, rows)} for run, rows in runs],
+        "baselines": [baseline_json(row, run.name) for run, rows in runs for row in rows],
+    }
+
+
+def _marks(run: RunScore, rows: Sequence[Baseline]) -> dict[str, bool | None]:
+    """Tell for each N whether a run is below the constant median."""
+    return {str(n): is_below_median(run.ks_at_n, rows, n) for n in run.n}
+
+
+def run_json(run: RunScore) -> Json:
+    """Return everything about one run."""
+    largest = max((n for n, share in run.coverage.items() if share > 0), default=None)
+    return {
+        "run": run.name,
+        "model": run.model,
+        "suite": run.suite,
+        "n_tasks": run.n_tasks,
+        "n_slots": run.n_slots,
+        "validity": run.validity,
+        "statuses": dict(run.statuses),
+        "coverage": run.coverage[largest] if largest else 0.0,
+        "coverage_at_n": _by_n(run.coverage),
+        "ks_at_n": _rates(run.ks_at_n),
+        "this_benchmark": _rates(run.this_benchmark),
+        "as_published": _by_n(run.as_published),
+        "ks_at_alpha": {f"{alpha:g}": share for alpha, share in run.ks_at_alpha.items()},
+        "categories": {name: group_json(group) for name, group in run.categories.items()},
+        "families": {name: group_json(group) for name, group in run.families.items()},
+        "n_star": dataclasses.asdict(run.n_star),
+        "curve": {"n": run.curve_n.tolist(), "pass_rate": [_clean(v) for v in run.curve.tolist()]},
+        "area": run.area,
+        "measures": dict(run.measures),
+        "notes": list(run.notes),
+        "strict": run.strict
+        and {
+            "ks_at_n": _rates(run.strict.ks_at_n),
+            "categories": {
+                name: group_json(group) for name, group in run.strict.categories.items()
+            },
+        },
+        "tasks": _tasks(run),
+    }
+
+
+def _tasks(run: RunScore) -> list[Json]:
+    tasks = [task_json(task) for task in run.tasks]
+    for one, strict in zip(tasks, run.strict.tasks if run.strict else (), strict=False):
+        both = task_json(strict)
+        one["strict"] = {name: both[name] for name in ("method", "statistic", "pvalue", "pass")}
+    return tasks
+
+
+def group_json(group: GroupScore) -> Json:
+    """Return the scores of a category or family, its measures beside KS@N."""
+    return {
+        "n_tasks": group.n_tasks,
+        "validity": group.validity,
+        "ks_at_n": _rates(group.ks_at_n),
+        **group.measures,
+    }
+
+
+def task_json(task: TaskScore) -> Json:
+    """Return what the answers to one task came to."""
+    return {
+        "task": task.task,
+        "category": task.category,
+        "family": task.family,
+        "n_slots": task.n_slots,
+        "n_valid": task.n_valid,
+        "n_invalid": task.n_invalid,
+        "n_off_support": task.n_off_support,
+        "statuses": dict(task.statuses),
+        "method": task.method,
+        "statistic": task.statistic,
+        "location": task.location,
+        "sign": task.sign,
+        "pvalue": task.pvalue,
+        "log_pvalue": task.log_pvalue,
+        "pass": _by_n(task.passes),
+        "pass_rate": _by_n(task.pass_rates),
+        "pass_rate_error": _by_n(task.pass_rate_errors),
+        "attainable_size": _by_n(task.attainable_sizes),
+        "n_star": {
+            "estimate": task.n_star,
+            "at_90": task.n_star_90,
+            "at_10": task.n_star_10,
+            "is_censored": task.is_censored,
+        },
+        "measures": dict(task.measures),
+        "reasons": dict(task.reasons),
+        "diagnosis": None,
+    }
+
+
+def baseline_json(row: Baseline, run: str) -> Json:
+    """Return a baseline, and the run whose tasks it was scored on."""
+    return {
+        "name": row.name,
+        "run": run,
+        "ks_at_n": _rates(row.ks_at_n),
+        "categories": {name: {"ks_at_n": _rates(by_n)} for name, by_n in row.categories.items()},
+    }
+
+
+def _rates(by_n: Mapping[int, Rate]) -> Json:
+    return {str(n): dataclasses.asdict(rate) for n, rate in by_n.items()}
+
+
+def _by_n(by_n: Mapping[int, Any]) -> Json:
+    return {str(n): value for n, value in by_n.items()}
+
+
+def _clean(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,204 @@
+"""Tests of nominal tasks and of shuffles, which no order of the labels can change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+import numpy as np
+
+from unpredictabench.stats import multinomial_at_n, permutation_at_n, permutation_test_uniform
+from unpredictabench.stats._nominal import law_of_labels
+from unpredictabench.targets.cache import remembered
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from unpredictabench.records import NominalTarget, Task
+    from unpredictabench.score.pools import Pool, Sample
+    from unpredictabench.score.rules import Rules
+    from unpredictabench.score.verdicts import Verdicts
+    from unpredictabench.stats._ks_at_n import KsAtNResult
+    from unpredictabench.stats._nominal import LabelLaw
+
+Floats: TypeAlias = "NDArray[np.float64]"
+Integers: TypeAlias = "NDArray[np.int64]"
+
+N_DRAWS: Final = 10_000_000
+"""Draws of a null that cannot be computed."""
+COARSE: Final = (1, 2, 5, 10, 14, 20, 30, 50, 70, 100, 140, 200, 300, 500, 700, 1000)
+"""Sizes at which drawn pass rates are computed; in between they are interpolated."""
+
+
+def is_shuffle(task: Task) -> bool:
+    """Whether all orders of a task's items are equally likely."""
+    if task.answer.kind != "permutation" or task.support != "nominal":
+        return False
+    probabilities = _target(task).probabilities
+    n_orders = int(np.prod(np.arange(2, len(task.answer.items) + 1)))
+    return probabilities.size == n_orders and bool(np.ptp(probabilities) < 1e-12)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labels:
+    """Pools of labels compared with the probabilities of their tasks by total variation.
+
+    Parameters
+    ----------
+    pools : sequence of Pool
+        The pools, none of them empty.
+    """
+
+    pools: Sequence[Pool]
+
+    @property
+    def method(self) -> str:
+        """Name of the null."""
+        return "total-variation"
+
+    def whole(self, verdicts: Verdicts) -> None:
+        """Fill in the test of all answers; drawn p-values are remembered on disk."""
+        for row, pool in enumerate(self.pools):
+            law, n = label_law(pool.observed.task), pool.slots.size
+            counts, lost = _counts(law, pool.whole)
+            distance = float(law.distances(counts, lost)[0])
+            verdicts.statistic[row] = distance
+            if law.is_exact(n):
+                _fill(verdicts, row, float(law.pvalues(n, counts, lost)[0]))
+                continue
+            key = ("tv tail", law.p.tobytes().hex(), n, repr(distance), law.n_resamples)
+            drawn = remembered(key, lambda: law.pvalues(n, counts, lost))  # noqa: B023 - called at once
+            _fill(verdicts, row, float(drawn[0]))
+
+    def passes(self, samples: Sequence[Sample], rows: Integers, alpha: float) -> NDArray[np.bool_]:
+        """Tell which samples pass."""
+        passed = np.zeros(len(samples), dtype=np.bool_)
+        for place, (row, sample) in enumerate(zip(rows, samples, strict=True)):
+            law = label_law(self.pools[row].observed.task)
+            counts, lost = _counts(law, sample)
+            critical = law.critical(int(counts.sum() + lost.sum()), alpha)
+            passed[place] = law.distances(counts, lost)[0] < critical
+        return passed
+
+    def shares(self, n: Integers, rules: Rules) -> tuple[Floats, Floats]:
+        """Return the share of subsets of each size that pass, and its standard error."""
+        rates, errors = np.empty((2, len(self.pools), n.size))
+        for row, pool in enumerate(self.pools):
+            law = label_law(pool.observed.task)
+            counts, lost = _counts(law, pool.whole)
+            is_exact = all(law.is_exact(int(size)) for size in n)
+            some = n if is_exact else coarse_sizes(n, rules)
+            found = multinomial_at_n(
+                counts[0], law.p, some, alpha=rules.alpha, n_invalid=int(lost[0])
+            )
+            rates[row], errors[row] = _between(n, some, found)
+        return rates, errors
+
+    def sizes(self, n: Integers, alpha: float) -> Floats:
+        """Return alpha, an upper bound of the attainable size."""
+        return np.full((len(self.pools), n.size), alpha)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shuffles:
+    """Pools of permutations that should be uniform: the whole ones, and each Lehmer digit.
+
+    Parameters
+    ----------
+    pools : sequence of Pool
+        The pools, none of them empty.
+    """
+
+    pools: Sequence[Pool]
+
+    @property
+    def method(self) -> str:
+        """Name of the null."""
+        return "holm"
+
+    def whole(self, verdicts: Verdicts) -> None:
+        """Fill in the test of all answers; the statistic is the distance of the worst digit."""
+        for row, pool in enumerate(self.pools):
+            task, (values, n_invalid) = pool.observed.task, pool.whole
+            found = permutation_test_uniform(
+                _orders(task, values), n_items=len(task.answer.items), n_invalid=n_invalid
+            )
+            verdicts.statistic[row] = found.statistics[1:].max()
+            _fill(verdicts, row, found.pvalue)
+
+    def passes(self, samples: Sequence[Sample], rows: Integers, alpha: float) -> NDArray[np.bool_]:
+        """Tell which samples pass."""
+        passed = np.zeros(len(samples), dtype=np.bool_)
+        for place, (row, (values, n_invalid)) in enumerate(zip(rows, samples, strict=True)):
+            task = self.pools[row].observed.task
+            found = permutation_test_uniform(
+                _orders(task, values), n_items=len(task.answer.items), n_invalid=n_invalid
+            )
+            passed[place] = found.pvalue > alpha
+        return passed
+
+    def shares(self, n: Integers, rules: Rules) -> tuple[Floats, Floats]:
+        """Return the share of subsets of some sizes that pass; in between it is interpolated."""
+        rates, errors = np.empty((2, len(self.pools), n.size))
+        some = coarse_sizes(n, rules)
+        for row, pool in enumerate(self.pools):
+            task, (values, n_invalid) = pool.observed.task, pool.whole
+            found = permutation_at_n(
+                _orders(task, values),
+                some,
+                n_items=len(task.answer.items),
+                alpha=rules.alpha,
+                n_invalid=n_invalid,
+            )
+            rates[row], errors[row] = _between(n, some, found)
+        return rates, errors
+
+    def sizes(self, n: Integers, alpha: float) -> Floats:
+        """Return alpha, an upper bound of the attainable size."""
+        return np.full((len(self.pools), n.size), alpha)
+
+
+def _target(task: Task) -> NominalTarget:
+    return cast("NominalTarget", task.target)
+
+
+def label_law(task: Task) -> LabelLaw:
+    """Return the probabilities of a task's outcomes, ready for tests."""
+    return law_of_labels(
+        _target(task).probabilities, method="auto", n_resamples=N_DRAWS, rng=None, workers=None
+    )
+
+
+def coarse_sizes(n: Integers, rules: Rules) -> Integers:
+    """Return the sizes at which a drawn pass rate is computed: those asked for and a few more."""
+    wanted = {*rules.n, *COARSE, int(n[-1])}
+    return np.array([size for size in n.tolist() if size in wanted], dtype=np.int64)
+
+
+def _between(n: Integers, some: Integers, found: KsAtNResult) -> tuple[Floats, Floats]:
+    rate = np.asarray(found.pass_rate)
+    there = ~np.isnan(rate)
+    rates = np.interp(n, some[there], rate[there], right=np.nan)
+    errors = np.full(n.size, np.nan)
+    errors[np.searchsorted(n, some)] = np.asarray(found.standard_error, dtype=np.float64)
+    return rates, errors
+
+
+def _counts(law: LabelLaw, sample: Sample) -> tuple[Integers, Integers]:
+    values, n_invalid = sample
+    counts = np.bincount(values.astype(np.int64), minlength=law.p.size)
+    return counts[None, :].astype(np.int64), np.array([n_invalid], dtype=np.int64)
+
+
+def _orders(task: Task, values: Floats) -> Integers:
+    outcomes = _target(task).outcomes
+    orders = [cast("tuple[int, ...]", outcomes[int(value)]) for value in values]
+    return np.array(orders, dtype=np.int64).reshape(-1, len(task.answer.items))
+
+
+def _fill(verdicts: Verdicts, row: int, pvalue: float) -> None:
+    verdicts.pvalue[row] = pvalue
+    verdicts.log_pvalue[row] = log(pvalue) if pvalue > 0 else np.nan

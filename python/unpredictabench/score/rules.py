@@ -1,0 +1,65 @@
+"""How a run is to be scored: sizes, level, protocol; checked once."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+
+from unpredictabench.errors import InputError
+
+if TYPE_CHECKING:
+    from unpredictabench.records import Reading
+
+Protocol: TypeAlias = Literal["strict", "valid", "paper"]
+SIZES: Final = (1, 2, 5, 10, 20, 50, 100)
+"""The published sizes N (arXiv 2606.06622)."""
+ALPHA: Final = 1e-4
+"""The published level."""
+LEVELS: Final = (0.05, 0.01, 1e-4)
+"""Further levels at which the verdicts of whole samples are given."""
+VACUOUS: Final = 1
+"""At this N only an invalid, off-support or extreme answer can fail."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How a run is scored.
+
+    Parameters
+    ----------
+    n : tuple of int
+        Sizes N at which KS@N is given, at least 1.
+    alpha : float
+        Level of the tests, in (0, 1).
+    protocol : {"strict", "valid", "paper"}
+        Invalid answers count against the model; or only valid answers are looked at, but N of
+        them are demanded; or the published rule.
+    mode : {"lenient", "strict"}
+        The reading of the extractor.
+    n_resamples : int
+        Bootstrap replicates.
+    confidence_level : float
+        Coverage of the intervals, in (0, 1).
+    """
+
+    n: tuple[int, ...] = SIZES
+    alpha: float = ALPHA
+    protocol: Protocol = "strict"
+    mode: Reading = "lenient"
+    n_resamples: int = 9999
+    confidence_level: float = 0.95
+
+    def __post_init__(self) -> None:
+        sizes = self.n
+        if not sizes or any(isinstance(s, bool) or int(s) != s or s < 1 for s in sizes):
+            raise InputError("n", "hold whole numbers of at least 1", sizes)
+        object.__setattr__(self, "n", tuple(sorted({int(size) for size in sizes})))
+        for name in ("alpha", "confidence_level"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and 0 < value < 1):
+                raise InputError(name, "lie strictly between 0 and 1", value)
+        if self.protocol not in get_args(Protocol):
+            raise InputError("protocol", "be 'strict', 'valid' or 'paper'", self.protocol)
+        if self.n_resamples < 1:
+            raise InputError("n_resamples", "be at least 1", self.n_resamples)

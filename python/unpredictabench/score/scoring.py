@@ -1,0 +1,202 @@
+"""Score answers that are at hand, and runs that are stored."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from unpredictabench.errors import SuiteError
+from unpredictabench.score.baselines import Baseline, baselines
+from unpredictabench.score.measures import measure
+from unpredictabench.score.observations import observe
+from unpredictabench.score.paper import could_differ
+from unpredictabench.score.rules import ALPHA, SIZES, Rules
+from unpredictabench.score.runs import run_score
+from unpredictabench.score.tasks import judge_all, task_scores
+from unpredictabench.store import Run, open_run
+from unpredictabench.tasks import Suite, load_suite
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Sequence
+
+    from unpredictabench.records import Completion, Reading, Task
+    from unpredictabench.score.observations import Observed
+    from unpredictabench.score.results import RunScore
+    from unpredictabench.score.rules import Protocol
+
+
+def score_records(
+    tasks: Sequence[Task],
+    completions: Iterable[Completion],
+    *,
+    n: Sequence[int] = SIZES,
+    alpha: float = ALPHA,
+    protocol: Protocol = "strict",
+    mode: Reading = "lenient",
+    n_resamples: int = 9999,
+    confidence_level: float = 0.95,
+) -> RunScore:
+    """Score answers: read them, test every task, sum up with intervals.
+
+    The null hypothesis of every test is that the answers are independent draws from the task's
+    law; KS@N is the probability that N answers do not reject it at level `alpha`.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+        The tasks; every one of them is in the denominators.
+    completions : iterable of Completion
+        The replies, in any order, one a slot.
+    n : sequence of int, default (1, 2, 5, 10, 20, 50, 100)
+        Sizes N.
+    alpha : float, default 1e-4
+        Level of the tests, in (0, 1).
+    protocol : {"strict", "valid", "paper"}, default "strict"
+        "strict": N answers asked for, invalid ones count against the model. "valid": N valid
+        answers. "paper": the published rule.
+    mode : {"lenient", "strict"}, default "lenient"
+        The reading of the extractor.
+    n_resamples : int, default 9999
+        Bootstrap replicates of the intervals.
+    confidence_level : float, default 0.95
+        Coverage of the intervals.
+
+    Returns
+    -------
+    RunScore
+        Everything; its `tasks` are in the order given.
+
+    Raises
+    ------
+    InputError
+        If an argument breaks a rule above, or two replies fill one slot.
+
+    Notes
+    -----
+    A pass means "not rejected", which for small N means little: N = 1 is vacuous. Pass rates are
+    averages over all subsets of N answers, computed exactly. Answers to other tasks are counted in
+    `notes`.
+
+    References
+    ----------
+    UnpredictaBench, arXiv:2606.06622; Chen et al. (2021), arXiv:2107.03374 (subset averages).
+    """
+    rules = Rules(tuple(n), alpha, protocol, mode, n_resamples, confidence_level)
+    observed, n_foreign = observe(tasks, completions, mode=mode)
+    notes = (f"{n_foreign} answers belong to other tasks",) if n_foreign else ()
+    found = _scored(observed, rules, notes)
+    if protocol != "paper":
+        return found
+    # The published verdicts are shown beside ours on the same answers.
+    strict = _scored(observed, dataclasses.replace(rules, protocol="strict"), notes)
+    return dataclasses.replace(found, strict=strict)
+
+
+def _scored(observed: Sequence[Observed], rules: Rules, notes: tuple[str, ...]) -> RunScore:
+    judged = judge_all(observed, rules)
+    measures = measure(judged.pools)
+    scores = task_scores(judged, rules, measures)
+    if rules.protocol == "paper":
+        tasks = [each.task for each in observed]
+        near = could_differ(tasks, [task.pvalue for task in scores], rules.alpha)
+        if near:
+            notes = (*notes, f"drawn p-values near alpha could differ: {', '.join(near)}")
+    return run_score(judged, scores, rules, measures=measures, notes=notes)
+
+
+def score(
+    run: Run | str | os.PathLike[str],
+    *,
+    n: Sequence[int] = SIZES,
+    alpha: float = ALPHA,
+    protocol: Protocol = "strict",
+    mode: Reading = "lenient",
+    suite: Suite | str | os.PathLike[str] | None = None,
+) -> RunScore:
+    """Score a stored run; no model is asked.
+
+    Parameters
+    ----------
+    run : Run or path
+        The run, or its folder.
+    n, alpha, protocol, mode
+        As for `score_records`.
+    suite : Suite, str or path, optional
+        The suite the run was made with, where its name is not enough to find it.
+
+    Returns
+    -------
+    RunScore
+        The scores. Denominators are the tasks that the run set out to ask.
+
+    Raises
+    ------
+    SuiteError
+        If the suite is not the one the run was made with.
+    StoreError
+        If the run cannot be read.
+    """
+    opened = run if isinstance(run, Run) else open_run(run)
+    tasks = planned_tasks(opened, suite)
+    found = score_records(
+        tasks, opened.completions(), n=n, alpha=alpha, protocol=protocol, mode=mode
+    )
+    missing = f"{opened.n_missing} answers are missing: repeat the run to complete it"
+    return dataclasses.replace(
+        found,
+        name=str(opened.path),
+        model=opened.settings.model,
+        suite=opened.settings.suite,
+        suite_hash=opened.settings.suite_hash,
+        notes=(*found.notes, *((missing,) if opened.n_missing else ())),
+    )
+
+
+def baselines_of(
+    run: Run | str | os.PathLike[str],
+    scores: RunScore,
+    *,
+    suite: Suite | str | os.PathLike[str] | None = None,
+) -> tuple[Baseline, ...]:
+    """Score simple samplers on the tasks of a run, by the rules the run was scored by.
+
+    Parameters
+    ----------
+    run : Run or path
+        The run.
+    scores : RunScore
+        Its scores.
+    suite : Suite, str or path, optional
+        As for `score`.
+
+    Returns
+    -------
+    tuple of Baseline
+        With as many answers a task as the run has.
+    """
+    opened = run if isinstance(run, Run) else open_run(run)
+    rules = Rules(scores.n, scores.alpha, scores.protocol, scores.mode)
+    n_slots = max((task.n_slots for task in scores.tasks), default=0)
+    tasks = planned_tasks(opened, suite)
+    return baselines(tasks, rules, n_slots=n_slots, decimals=scores.decimals)
+
+
+def planned_tasks(run: Run, suite: Suite | str | os.PathLike[str] | None = None) -> list[Task]:
+    """Return the tasks a run set out to ask, from the suite it was made with."""
+    name = run.settings.suite
+    found = _suite(name) if suite is None else suite
+    if not isinstance(found, Suite):
+        found = load_suite(found)
+    if found.hash != run.settings.suite_hash:
+        raise SuiteError(
+            f"{run.path} was made with another {name} (hash {run.settings.suite_hash[:12]}, not "
+            f"{found.hash[:12]}): name the suite's file with --suite, or install the version of "
+            "unpredictabench that made the run"
+        )
+    return [found[task] for task in run.plan]
+
+
+def _suite(name: str) -> Suite:
+    base, plus, variant = name.partition("+")
+    return load_suite(base, variant=int(variant) if plus and variant.isdigit() else None)
