@@ -93,7 +93,7 @@ def test_every_word_has_a_model():
 
 def test_the_perfect_model_earns_no_word(suite):
     """Over tasks of every kind the perfect model is given nothing."""
-    tasks = [task for task in suite][::9]
+    tasks = list(suite)[::9]
     assert set(words("perfect", tasks)) == {"none"}
     assert set(words("perfect", tasks, n_asked=20)) == {"none"}
 

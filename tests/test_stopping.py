@@ -16,6 +16,7 @@ from unpredictabench.extract.coding import coder
 from unpredictabench.generate import NEVER, Curtailment, Evidence, generate, stop_rule
 from unpredictabench.generate.study import Job
 from unpredictabench.records import Completion
+from unpredictabench.score import score
 from unpredictabench.stats import ks_1samp
 from unpredictabench.stats.sequential import (
     critical_distance,
@@ -235,6 +236,36 @@ def test_words_of_a_job_reach_the_settings():
     with pytest.raises(InputError, match="stop must be one of never, curtail, evalue, got 'soon'"):
         stop_rule("soon", ())
     assert stop_rule("never", ()) is NEVER
+
+
+def test_score_of_a_curtailed_run_is_that_of_the_whole_run(suite, tmp_path):
+    """KS@100 is the same whether certain failures were stopped or asked to the end."""
+    rule = stop_rule("curtail", suite)
+    run = run_with(suite, "kpoint:3", rule, tmp_path / "stopped")
+    found = score(run, n=[20, 100])
+    whole = score(run_with(suite, "kpoint:3", NEVER, tmp_path / "whole"), n=[20, 100])
+    assert run.stopped_tasks
+    assert found.ks_at_n[100].estimate == whole.ks_at_n[100].estimate
+    assert found.ks_at_n[100].n_covered == found.n_tasks
+    assert any("only KS@100 is a score of this run" in note for note in found.notes)
+    stopped = [task for task in found.tasks if task.stopped]
+    assert {task.task for task in stopped} == run.stopped_tasks
+    for task in stopped:
+        assert task.stopped == "fail (certain)"
+        assert task.passes[100] is False
+        assert (task.pass_rates[100], task.pass_rates[20]) == (0.0, None)
+        assert (task.n_star, task.pvalue) == (None, None)
+    other = score(run, n=[100], alpha=0.01)
+    assert {task.stopped for task in other.tasks} == {None, "stopped early"}
+
+
+def test_tasks_stopped_by_evidence_have_no_verdict(suite, tmp_path):
+    """A task stopped by the e-process is in a column of its own, without rates or p-value."""
+    run = run_with(suite, "median", stop_rule("evalue", suite), tmp_path)
+    stopped = [task for task in score(run, n=[100]).tasks if task.stopped]
+    assert {task.task for task in stopped} == run.stopped_tasks
+    assert {task.stopped for task in stopped} == {"stopped by evidence"}
+    assert all(task.pass_rates[100] is None and task.pvalue is None for task in stopped)
 
 
 @pytest.mark.slow
