@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from unpredictabench.generate import generate
     from unpredictabench.integrations import import_official
     from unpredictabench.records import Completion, Extraction, Task
+    from unpredictabench.report import report
     from unpredictabench.score import compare, score
     from unpredictabench.store import open_run
     from unpredictabench.tasks import Suite, load_suite
@@ -43,8 +44,8 @@ _HOMES: Final = {
     "open_run": "store",
 }
 """The module in which each name lives."""
-_MODULES: Final = ("extract", "generate", "score", "stats")
-"""Modules that are names of their own; `generate` and `score` can also be called."""
+_MODULES: Final = ("extract", "generate", "report", "score", "stats")
+"""Modules that are names of their own; `generate`, `score` and `report` can also be called."""
 
 __all__ = [
     "Completion",
@@ -62,6 +63,7 @@ __all__ = [
     "import_official",
     "load_suite",
     "open_run",
+    "report",
     "score",
     "stats",
 ]
