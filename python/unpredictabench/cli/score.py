@@ -84,7 +84,10 @@ def show(
         rows = baselines_of(path, run, suite=suite) if with_baselines else ()
         found.append((run, rows))
     if as_json:
-        click.echo(json.dumps(document(found), ensure_ascii=False, allow_nan=False, indent=1))
+        printed = document(found)
+        for path, one in zip(runs, printed["runs"], strict=True):
+            _add_words(one, path, suite, reading)
+        click.echo(json.dumps(printed, ensure_ascii=False, allow_nan=False, indent=1))
         return
     from rich.console import Console  # noqa: PLC0415 - slow to import
 
@@ -93,3 +96,17 @@ def show(
     console = Console(highlight=False)
     for scored, lines in found:
         print_run(console, scored, lines)
+
+
+def _add_words(run: dict[str, Any], path: Path, suite: str | None, reading: Any) -> None:
+    """Say of each task in one word what is wrong with its answers."""
+    from unpredictabench.diagnose import diagnose  # noqa: PLC0415 - --help needs none
+    from unpredictabench.score.scoring import planned_tasks  # noqa: PLC0415 - as above
+    from unpredictabench.store import open_run  # noqa: PLC0415 - as above
+
+    opened = open_run(path)
+    found = diagnose(planned_tasks(opened, suite), opened.completions(), mode=reading)
+    words = {one.task: one.word for one in found.tasks}
+    run["diagnosis"] = found.summary
+    for task in run["tasks"]:
+        task["diagnosis"] = words[task["task"]]

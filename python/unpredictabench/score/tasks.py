@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from unpredictabench.score.observations import Observed
+    from unpredictabench.extract.observations import Observed
     from unpredictabench.score.pools import Pool
     from unpredictabench.score.rules import Rules
 
