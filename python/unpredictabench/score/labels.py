@@ -174,7 +174,7 @@ def label_law(task: Task) -> LabelLaw:
 
 def coarse_sizes(n: Integers, rules: Rules) -> Integers:
     """Return the sizes at which a drawn pass rate is computed: those asked for and a few more."""
-    wanted = {*rules.n, *COARSE, int(n[-1])}
+    wanted = {*rules.n, *COARSE, *n[-1:].tolist()}
     return np.array([size for size in n.tolist() if size in wanted], dtype=np.int64)
 
 
