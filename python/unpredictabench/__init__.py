@@ -21,7 +21,9 @@ if TYPE_CHECKING:
         client_for,
     )
     from unpredictabench.generate import generate
+    from unpredictabench.integrations import import_official
     from unpredictabench.records import Completion, Extraction, Task
+    from unpredictabench.report import report
     from unpredictabench.score import compare, score
     from unpredictabench.store import open_run
     from unpredictabench.tasks import Suite, load_suite
@@ -37,12 +39,13 @@ _HOMES: Final = {
     "Task": "records",
     "client_for": "clients",
     "compare": "score",
+    "import_official": "integrations",
     "load_suite": "tasks",
     "open_run": "store",
 }
 """The module in which each name lives."""
-_MODULES: Final = ("extract", "generate", "score", "stats")
-"""Modules that are names of their own; `generate` and `score` can also be called."""
+_MODULES: Final = ("extract", "generate", "report", "score", "stats")
+"""Modules that are names of their own; `generate`, `score` and `report` can also be called."""
 
 __all__ = [
     "Completion",
@@ -57,8 +60,10 @@ __all__ = [
     "compare",
     "extract",
     "generate",
+    "import_official",
     "load_suite",
     "open_run",
+    "report",
     "score",
     "stats",
 ]
