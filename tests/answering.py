@@ -54,7 +54,7 @@ class Draws:
         """Return the law as data."""
         return {"samples": self.values.tolist()}
 
-    def draws(self, m, stream_name):
+    def draws(self, m, _stream_name):
         """Return the draws."""
         return self.values[:m]
 

@@ -6,8 +6,8 @@ import dataclasses
 
 import numpy as np
 import pytest
-from answering import simulated, task_of, written
 
+from answering import simulated, task_of, written
 from unpredictabench.errors import InputError
 from unpredictabench.score import compare, score_records
 from unpredictabench.score.comparison import sign_flip

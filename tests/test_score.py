@@ -8,8 +8,8 @@ import random
 
 import numpy as np
 import pytest
-from answering import Draws, simulated, task_of, written
 
+from answering import Draws, simulated, task_of, written
 from unpredictabench.errors import InputError
 from unpredictabench.score import RunScore, document, score_records
 from unpredictabench.stats import ks_1samp

@@ -131,7 +131,7 @@ def test_a_run_of_another_suite_is_refused(runs):
 
 
 def test_an_incomplete_run_says_so(tmp_path):
-    """A run that a budget stopped is scored over all it set out to ask, and says what is missing."""
+    """A run that a budget stopped is scored over all its tasks, and says what is missing."""
     suite = load_suite("v1")
     run = generate(
         suite, SimulatedClient("perfect"), tmp_path / "part", n_samples=10, limit_tasks=1,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from answering import Draws, task_of, written
 
+from answering import Draws, task_of, written
 from unpredictabench.score import score_records
 from unpredictabench.score.observations import observe
 from unpredictabench.score.paper import has_ties, published_codes

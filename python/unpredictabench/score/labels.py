@@ -59,6 +59,11 @@ class Labels:
         """Name of the null."""
         return "total-variation"
 
+    @property
+    def has_exact_shares(self) -> bool:
+        """Whether a share of 0 or 1 speaks for every subset."""
+        return False
+
     def whole(self, verdicts: Verdicts) -> None:
         """Fill in the test of all answers; drawn p-values are remembered on disk."""
         for row, pool in enumerate(self.pools):
@@ -118,6 +123,11 @@ class Shuffles:
     def method(self) -> str:
         """Name of the null."""
         return "holm"
+
+    @property
+    def has_exact_shares(self) -> bool:
+        """Whether a share of 0 or 1 speaks for every subset."""
+        return False
 
     def whole(self, verdicts: Verdicts) -> None:
         """Fill in the test of all answers; the statistic is the distance of the worst digit."""

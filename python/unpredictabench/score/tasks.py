@@ -202,9 +202,9 @@ def _reasons(pool: Pool, rules: Rules) -> dict[str, str]:
     if not pool.is_exchangeable:
         reasons["pass_rate"] = BATCHED
     valid = pool.observed.valid
-    if pool.observed.task.support == "continuous" and valid.size >= FEWEST_TO_WARN:
-        if bool((np.isfinite(valid) & (valid == np.round(valid))).all()):
-            reasons["values"] = WHOLE
+    is_real = pool.observed.task.support == "continuous" and valid.size >= FEWEST_TO_WARN
+    if is_real and bool((np.isfinite(valid) & (valid == np.round(valid))).all()):
+        reasons["values"] = WHOLE
     return reasons
 
 
