@@ -59,6 +59,11 @@ class Labels:
         """Name of the null."""
         return "total-variation"
 
+    @property
+    def has_exact_shares(self) -> bool:
+        """Whether a share of 0 or 1 speaks for every subset."""
+        return False
+
     def whole(self, verdicts: Verdicts) -> None:
         """Fill in the test of all answers; drawn p-values are remembered on disk."""
         for row, pool in enumerate(self.pools):
@@ -119,6 +124,11 @@ class Shuffles:
         """Name of the null."""
         return "holm"
 
+    @property
+    def has_exact_shares(self) -> bool:
+        """Whether a share of 0 or 1 speaks for every subset."""
+        return False
+
     def whole(self, verdicts: Verdicts) -> None:
         """Fill in the test of all answers; the statistic is the distance of the worst digit."""
         for row, pool in enumerate(self.pools):
@@ -174,7 +184,7 @@ def label_law(task: Task) -> LabelLaw:
 
 def coarse_sizes(n: Integers, rules: Rules) -> Integers:
     """Return the sizes at which a drawn pass rate is computed: those asked for and a few more."""
-    wanted = {*rules.n, *COARSE, int(n[-1])}
+    wanted = {*rules.n, *COARSE, *n[-1:].tolist()}
     return np.array([size for size in n.tolist() if size in wanted], dtype=np.int64)
 
 

@@ -32,6 +32,8 @@ Integers: TypeAlias = "NDArray[np.int64]"
 
 TOO_FEW = "fewer than N answers"
 NO_ANSWER = "no answer"
+WHOLE = "all answers are whole numbers, and the law is continuous"
+FEWEST_TO_WARN = 5
 BATCHED = "answers of one reply depend on each other: first N by reply, error over replies"
 
 
@@ -81,7 +83,7 @@ def judge_all(observed: Sequence[Observed], rules: Rules, *, with_curve: bool = 
     all_n = curve_sizes(largest, rules.n)
     curve_n = all_n if with_curve else all_n[np.isin(all_n, rules.n)]
     verdicts = Verdicts.empty(len(pools), len(rules.n), curve_n.size)
-    if rules.protocol != "paper":
+    if rules.protocol != "paper" and largest:
         prepare([each.task for each in observed], all_n, coarse_sizes(all_n, rules), rules.alpha)
     rows_by_kind: dict[tuple[Callable[[list[Pool]], Comparison], bool], list[int]] = {}
     for row, pool in enumerate(pools):
@@ -199,6 +201,10 @@ def _reasons(pool: Pool, rules: Rules) -> dict[str, str]:
             reasons[f"pass_rate_error.{n}"] = "unreliable: N is more than half of the answers"
     if not pool.is_exchangeable:
         reasons["pass_rate"] = BATCHED
+    valid = pool.observed.valid
+    is_real = pool.observed.task.support == "continuous" and valid.size >= FEWEST_TO_WARN
+    if is_real and bool((np.isfinite(valid) & (valid == np.round(valid))).all()):
+        reasons["values"] = WHOLE
     return reasons
 
 
