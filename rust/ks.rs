@@ -101,7 +101,7 @@ fn has_equal(group: &[u64], sample: &[f64], values: &mut Vec<f64>) -> bool {
         _ => {
             values.clear();
             values.extend(group.iter().map(value));
-            values.sort_unstable_by(f64::total_cmp);
+            values.sort_unstable_by(crate::order::ascending);
             values.windows(2).any(|w| w[0] == w[1])
         }
     }

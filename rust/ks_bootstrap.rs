@@ -143,7 +143,7 @@ mod tests {
         let x: Vec<f64> = (0..20).map(|i| f64::from(i * i % 31) * 2.5).collect();
         let truth = Truth::new(&y)?;
         let (mut x_sorted, mut scratch) = (x.clone(), Scratch::default());
-        x_sorted.sort_unstable_by(f64::total_cmp);
+        x_sorted.sort_unstable_by(crate::order::ascending);
         for resampled in [Resampled::Sample, Resampled::Both] {
             let mut replicates = Replicates::default();
             replicates.prepare(scratch.rank(&x, &truth), y.len(), resampled);

@@ -4,6 +4,8 @@
 //! bisection with a fixed number of steps and no branch finds its place there. For heavy tails the
 //! cells cover the middle of the truth only, and the number of steps grows.
 
+use std::cmp::Ordering;
+
 /// An observation's place among the truth's draws: how many lie below it, and how many at most at
 /// it. The two differ where the observation equals a draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,10 +17,26 @@ pub struct Rank {
 }
 
 /// Sort a copy of `values` into `out`, with -0.0 made 0.0, so that equal values have equal bits.
+///
+/// NaN, which the callers refuse, would end up anywhere.
 pub fn sort_into(values: &[f64], out: &mut Vec<f64>) {
     out.clear();
     out.extend(values.iter().map(|v| v + 0.0));
-    out.sort_unstable_by(f64::total_cmp);
+    out.sort_unstable_by(ascending);
+}
+
+/// Order of numbers that are not NaN: two comparisons, where `total_cmp` rewrites both bit
+/// patterns and takes more than twice the time.
+#[inline]
+#[must_use]
+pub fn ascending(a: &f64, b: &f64) -> Ordering {
+    if a < b {
+        Ordering::Less
+    } else if a > b {
+        Ordering::Greater
+    } else {
+        Ordering::Equal
+    }
 }
 
 /// Cells at the most, so that the table stays in the cache.

@@ -111,22 +111,24 @@ fn closed_form(sorted: &[f64], truth: &Truth, parts: &Centred) -> f64 {
     let mut a = sorted[0] - parts.centre;
     let mut integral_a = parts.integral(truth.rank(sorted[0]), a);
     let mut total = integral_a;
-    for i in 1..n {
-        if sorted[i] == sorted[i - 1] {
-            continue;
-        }
-        let b = sorted[i] - parts.centre;
-        let rank_b = truth.rank(sorted[i]);
+    // floor(i m / n) without a division a step.
+    let (quotient, remainder) = (m / n, m % n);
+    let (mut crossing, mut excess) = (0, 0);
+    for (i, &value) in sorted.iter().enumerate().skip(1) {
+        crossing += quotient;
+        excess += remainder;
+        let carry = usize::from(excess >= n);
+        crossing += carry;
+        excess -= carry * n;
+        let b = value - parts.centre;
+        let rank_b = truth.rank(value);
         let integral_b = parts.integral(rank_b, b);
-        let crossing = i * m / n;
         let quantile = parts.values[crossing];
-        let (x, integral_x) = if quantile <= a {
-            (a, integral_a)
-        } else if quantile >= b {
-            (b, integral_b)
-        } else {
-            (quantile, parts.integral(crossing, quantile))
-        };
+        // Clamped to the stretch; selections, not branches: nobody could predict them.
+        let inner = parts.integral(crossing, quantile);
+        let below = if quantile <= a { integral_a } else { inner };
+        let integral_x = if quantile >= b { integral_b } else { below };
+        let x = quantile.max(a).min(b);
         let height = i as f64 * weight;
         total +=
             height * ((x - a) + (x - b)) + ((integral_a - integral_x) + (integral_b - integral_x));

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from unpredictabench.integrations import import_official
     from unpredictabench.records import Completion, Extraction, Task
     from unpredictabench.report import report
-    from unpredictabench.score import score
+    from unpredictabench.score import compare, score
     from unpredictabench.store import open_run
     from unpredictabench.tasks import Suite, load_suite
 
@@ -38,6 +38,7 @@ _HOMES: Final = {
     "Suite": "tasks",
     "Task": "records",
     "client_for": "clients",
+    "compare": "score",
     "import_official": "integrations",
     "load_suite": "tasks",
     "open_run": "store",
@@ -56,6 +57,7 @@ __all__ = [
     "Suite",
     "Task",
     "client_for",
+    "compare",
     "extract",
     "generate",
     "import_official",

@@ -30,6 +30,7 @@ _BLOCK = 128
 # "uniform" covers what lies between these quantiles, as most supports have no ends.
 _ENDS = (0.001, 0.999)
 _QUARTILES = (0.25, 0.5, 0.75)
+_TINY = 1e-12
 _CHATTER = "Sure! I simulated it once, and this is what came out:\n\n{}\n\nShall I draw again?"
 _REFUSAL = "I'm sorry, but as a language model I cannot produce random values."
 
@@ -90,6 +91,31 @@ def _scaled(target: NumericTarget, u: Floats, amount: float) -> Floats:
     return np.asarray(median + amount * (target.ppf(u) - median))
 
 
+def _heavy(target: NumericTarget, u: Floats, freedom: float) -> Floats:
+    from scipy.special import ndtr, ndtri, stdtrit  # noqa: PLC0415 - few runs need it
+
+    scores = ndtri(0.75) / stdtrit(freedom, 0.75) * stdtrit(freedom, u)
+    return target.ppf(np.clip(ndtr(scores), _TINY, 1.0 - _TINY))
+
+
+def _tempered(target: NumericTarget, u: Floats, temperature: float) -> Floats:
+    from scipy.special import ndtr, ndtri  # noqa: PLC0415 - few runs need it
+
+    return target.ppf(np.clip(ndtr(np.sqrt(temperature) * ndtri(u)), _TINY, 1.0 - _TINY))
+
+
+def _heated(u: Floats, probabilities: Floats, temperature: float) -> Floats:
+    weights = probabilities ** (1.0 / temperature) if temperature > 0 else probabilities
+    ends = np.cumsum(weights / weights.sum())
+    chosen = np.minimum(np.searchsorted(ends, u, side="right"), ends.size - 1)
+    return np.asarray(np.cumsum(probabilities)[chosen] - probabilities[chosen] / 2.0)
+
+
+def _lumps(u: Floats, k: float) -> Floats:
+    place = np.floor(u * k)
+    return np.asarray((place + (u * k - place) / 2.0) / k)
+
+
 def _likeliest(u: Floats, probabilities: Floats, amount: float) -> Floats:  # noqa: ARG001
     first = int(np.argmax(probabilities))
     middle = probabilities[:first].sum() + probabilities[first] / 2.0
@@ -101,6 +127,17 @@ def _evenly(u: Floats, probabilities: Floats, amount: float) -> Floats:  # noqa:
     ends = np.cumsum(probabilities)
     chosen = np.minimum(np.floor(u * n), n - 1).astype(np.int64)
     return np.asarray(ends[chosen] - probabilities[chosen] / 2.0)
+
+
+def _outside(task: Task) -> str | None:
+    """Return a number outside of a task's support; None where there is none."""
+    if task.support == "nominal":
+        return None
+    target = cast("NumericTarget", task.target)
+    low, high = target.ppf((0.0, 1.0)).tolist()
+    tried = [low - 1.0, high + 1.0, low + 0.5]
+    outside = [x for x in tried if np.isfinite(x) and not target.contains(x)]
+    return _number(outside[0], is_integer=task.answer.is_integer) if outside else None
 
 
 BEHAVIOURS: dict[str, Behaviour] = {
@@ -117,10 +154,21 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "uniform": Behaviour(_uniform, _evenly, takes_amount=False),
     "shifted": Behaviour(_shifted, amount=1.0),
     "scaled": Behaviour(_scaled, amount=2.0, lowest=0.0),
+    "heavy": Behaviour(_heavy, amount=1.5, lowest=0.5),
+    "lumpy": Behaviour(
+        lambda target, u, k: target.ppf(_lumps(u, k)), lambda u, _, k: _lumps(u, k), 2, lowest=1
+    ),
+    "tempered": Behaviour(_tempered, _heated, lowest=0.01),
+    "cycling": Behaviour(
+        lambda target, u, k: target.ppf(_points(u, k)), lambda u, _, k: _points(u, k), 10, lowest=2
+    ),
+    "outside": Behaviour(_perfect, amount=0.2, lowest=0.0, highest=1.0),
     "chatty": Behaviour(_perfect, takes_amount=False),
     "refusing": Behaviour(_perfect, amount=0.2, lowest=0.0, highest=1.0),
 }
-_WHOLE_AMOUNTS = frozenset({"kpoint", "rounded"})
+_SOMETIMES = frozenset({"refusing", "outside"})
+"""Models whose amount is the probability of their fault."""
+_WHOLE_AMOUNTS = frozenset({"kpoint", "rounded", "lumpy", "cycling"})
 
 
 class SimulatedClient:
@@ -138,6 +186,14 @@ class SimulatedClient:
         * ``uniform``: uniform between the quantiles 0.001 and 0.999, or over the outcomes.
         * ``shifted:S`` (1): perfect, moved by S interquartile ranges.
         * ``scaled:F`` (2): perfect, stretched about the median by the factor F.
+        * ``heavy:NU`` (1.5): the tails of Student's t with NU degrees of freedom, read through the
+          normal scores; quartiles as they should be.
+        * ``lumpy:K`` (2): only the lower half of each of K equally probable stretches.
+        * ``tempered:T``: normal scores times the square root of T; chances of outcomes to the
+          power 1 / T.
+        * ``cycling:K`` (10): the K points of ``kpoint:K`` in turn, answer after answer.
+        * ``outside:P`` (0.2): perfect, but outside of the support with probability P; where there
+          is nothing outside, refuses.
         * ``chatty``: perfect, wrapped in talk.
         * ``refusing:P`` (0.2): perfect, but refuses with probability P.
     seed : int, default 0
@@ -217,11 +273,18 @@ class SimulatedClient:
     def _block(self, task: Task, block: int) -> list[tuple[Drawn, bool]]:
         rng = stream("sim", self._name, self._seed, task.id, block)
         u = rng.random(_BLOCK)
-        chance = self._amount if self._kind == "refusing" else 0.0
-        refuses = (rng.random(_BLOCK) < chance).tolist()
+        if self._kind == "cycling":
+            number = block * _BLOCK + np.arange(_BLOCK)
+            u = np.asarray((number % self._amount + 0.5) / self._amount)
         is_nominal = task.support == "nominal"
         values = self._outcomes(task, u) if is_nominal else self._numbers(task, u)
-        return list(zip(values, refuses, strict=True))
+        is_other = rng.random(_BLOCK) < (self._amount if self._kind in _SOMETIMES else 0.0)
+        outside = _outside(task) if self._kind == "outside" else None
+        if outside is None:
+            return list(zip(values, is_other.tolist(), strict=True))
+        return [
+            (outside if no else value, False) for value, no in zip(values, is_other, strict=True)
+        ]
 
     def _numbers(self, task: Task, u: Floats) -> list[Drawn]:
         target = cast("NumericTarget", task.target)

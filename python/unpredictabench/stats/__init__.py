@@ -21,6 +21,7 @@ from unpredictabench.stats._distances import (
 )
 from unpredictabench.stats._edf import anderson_1samp, cramervonmises_1samp, kuiper_1samp
 from unpredictabench.stats._edf_2samp import anderson_2samp, cramervonmises_2samp, kuiper_2samp
+from unpredictabench.stats._independence import IndependenceResult, independence_test
 from unpredictabench.stats._intervals import (
     McNemarResult,
     benjamini_hochberg,
@@ -31,20 +32,25 @@ from unpredictabench.stats._intervals import (
 from unpredictabench.stats._ks import KsResult, ks_2samp
 from unpredictabench.stats._ks1 import ks_1samp, ks_confidence_band
 from unpredictabench.stats._ks_at_n import half_life, ks_at_n
-from unpredictabench.stats._nominal import multinomial_test, permutation_test_uniform
+from unpredictabench.stats._nominal import multinomial_test
 from unpredictabench.stats._nominal_at_n import multinomial_at_n, permutation_at_n
+from unpredictabench.stats._permutations import permutation_test_uniform
+from unpredictabench.stats._power import PowerResult, answers_needed, power
 
 __all__ = [
     "Bootstrap2SampResult",
     "BootstrapResult",
     "DistanceTestResult",
+    "IndependenceResult",
     "IntervalArrays",
     "KsResult",
     "McNemarResult",
+    "PowerResult",
     "PreparedTruth",
     "RaggedArray",
     "anderson_1samp",
     "anderson_2samp",
+    "answers_needed",
     "benjamini_hochberg",
     "bootstrap",
     "bootstrap_2samp",
@@ -54,6 +60,7 @@ __all__ = [
     "energy_test",
     "half_life",
     "holm",
+    "independence_test",
     "jensenshannon",
     "ks_1samp",
     "ks_2samp",
@@ -66,6 +73,7 @@ __all__ = [
     "multinomial_test",
     "permutation_at_n",
     "permutation_test_uniform",
+    "power",
     "wasserstein_distance",
     "wasserstein_test",
     "wilson_interval",

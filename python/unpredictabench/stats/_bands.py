@@ -9,7 +9,8 @@ import numpy as np
 
 from unpredictabench import _native
 from unpredictabench.stats._ks1 import tails
-from unpredictabench.stats._laws import SAME, Floats, Law, step_law
+from unpredictabench.stats._laws import Floats, Law, step_law
+from unpredictabench.stats._levels import SAME
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 MOST_REMEMBERED: Final = 1_000_000
 """Bands kept in memory at most."""
+BAND_WIDTH: Final = 1e-11
+"""Accuracy of a band where the attained distances fill an interval."""
 _REMEMBERED: dict[tuple[str, float, int], float] = {}
 
 
@@ -42,7 +45,7 @@ def law_bands(law: Law, n: NDArray[np.int64], alpha: float, workers: int | None)
         continuous law the two are one.
     """
     if law.levels is None:
-        return _remembered("continuous", n, alpha, lambda m: _continuous(m, alpha, workers))
+        return _continuous_bands(n, alpha, workers)
     return _remembered(law.key, n, alpha, lambda m: _stepped(law, m, alpha, workers))
 
 
@@ -105,8 +108,10 @@ def _remembered(
     return np.array([_REMEMBERED[key, alpha, int(size)] for size in n])
 
 
-def _continuous(n: NDArray[np.int64], alpha: float, workers: int | None) -> Floats:
-    return _native.ks_1samp_critical(n, alpha, workers)
+def _continuous_bands(n: NDArray[np.int64], alpha: float, workers: int | None) -> Floats:
+    return _remembered(
+        "continuous", n, alpha, lambda sizes: _native.ks_1samp_critical(sizes, alpha, workers)
+    )
 
 
 def _stepped(law: Law, n: NDArray[np.int64], alpha: float, workers: int | None) -> Floats:
@@ -117,40 +122,51 @@ def _stepped(law: Law, n: NDArray[np.int64], alpha: float, workers: int | None) 
     over fewer levels), which gives the first trial; the next ones follow the tail's Gaussian slope.
     """
     passes = np.zeros(n.size)
-    fails = _continuous(n, alpha, workers)
+    fails = _continuous_bands(n, alpha, workers)
     fails_at = _next_attained(law, n, fails)
     trial = np.nextafter(fails, 0) * (1 - 1e-3)
+    last = np.zeros((2, n.size))  # where the tail was looked at last, and what it was
     open_rows = np.arange(n.size)
     while open_rows.size:
         size, low, high = n[open_rows], passes[open_rows], fails[open_rows]
         attained = _next_attained(law, size, trial[open_rows])
         is_known = attained >= fails_at[open_rows] - SAME
-        log_p = np.full(size.size, -np.inf)
+        excess = np.full(size.size, -np.inf)
         if not is_known.all():
             some = ~is_known
-            log_p[some] = tails(law, size[some], attained[some], workers=workers)[1]
-        is_failing = log_p <= np.log(alpha)
+            excess[some] = tails(law, size[some], attained[some], workers=workers)[1]
+            excess[some] -= np.log(alpha)
+        is_failing = excess <= 0
         fails_at[open_rows] = np.where(is_failing & ~is_known, attained, fails_at[open_rows])
         high = np.where(is_failing, trial[open_rows], high)
         low = np.where(is_failing, low, attained)
         passes[open_rows], fails[open_rows] = low, high
         is_open = _next_attained(law, size, low + 2 * SAME) < fails_at[open_rows] - SAME
-        trial[open_rows] = _next_trial(size, attained, log_p - np.log(alpha), (low, high))
-        open_rows = open_rows[is_open & (high - low > 2 * SAME)]
+        here = np.array([attained, excess])
+        trial[open_rows] = _next_trial(size, here, last[:, open_rows], (low, high))
+        last[:, open_rows] = here
+        open_rows = open_rows[is_open & (high - low > BAND_WIDTH)]
     # Invalid answers and answers off the support attain multiples of 1/N that the law does not.
     multiple = (np.floor((passes + SAME) * n) + 1) / n
     return (passes + np.minimum(fails_at, multiple)) / 2
 
 
 def _next_trial(
-    n: NDArray[np.int64], d: Floats, excess: Floats, bracket: tuple[Floats, Floats]
+    n: NDArray[np.int64], here: Floats, last: Floats, bracket: tuple[Floats, Floats]
 ) -> Floats:
-    """Follow ``log p = c - 2 n d^2`` to log alpha; halve where that leaves the bracket."""
+    """Follow log p, nearly linear in the squared distance, to log alpha; else halve the bracket.
+
+    The slope is that of the last two looks where they differ, and -2 n at first.
+    """
     low, high = bracket
-    with np.errstate(invalid="ignore"):
-        step = np.sqrt(np.maximum(d * d + excess / (2 * n), 0.0))
-    margin = 0.02 * (high - low)
-    is_inside = np.isfinite(step) & (step > low + margin) & (step < high - margin)
+    (d, excess), (d_last, excess_last) = here, last
+    with np.errstate(invalid="ignore", divide="ignore"):
+        slope = (excess - excess_last) / (d * d - d_last * d_last)
+        slope = np.where(np.isfinite(slope) & (slope < 0) & (d_last > 0), slope, -2.0 * n)
+        step = np.sqrt(np.maximum(d * d - excess / slope, 0.0))
+        # A little further, so that the bracket closes from both ends.
+        step += 0.01 * (step - d)
+    is_inside = np.isfinite(step) & (step > low) & (step < high)
     return np.where(is_inside, step, (low + high) / 2)
 
 

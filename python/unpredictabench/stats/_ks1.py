@@ -9,23 +9,25 @@ import numpy as np
 
 from unpredictabench import _native
 from unpredictabench.errors import InputError
-from unpredictabench.stats._arrays import Empty, Samples, refuse_empty, samples
+from unpredictabench.stats._arrays import Empty, RaggedArray, Samples, refuse_empty, samples
 from unpredictabench.stats._ks import Alternative, KsResult
 from unpredictabench.stats._laws import Cdf, Floats, Law, LawLike, law_of, laws_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
 EXACT_OBSERVATIONS: Final = 10_000
 """Sample size up to which the null is exact; the kernel has the same limit."""
-CHUNK_LEVELS: Final = 2**20
+CHUNK_LEVELS: Final = 2**19
 """Levels asked for at a time."""
+CHUNK_VALUES: Final = 2**19
+"""Observations put through a cdf at a time: 4 MB an array."""
 
 
 def ks_1samp(
-    x: ArrayLike,
+    x: ArrayLike | RaggedArray,
     target: LawLike | Sequence[LawLike],
     *,
     alternative: Alternative = "two-sided",
@@ -125,7 +127,7 @@ class KsBand:
 
 
 def ks_confidence_band(
-    x: ArrayLike,
+    x: ArrayLike | RaggedArray,
     target: LawLike | Sequence[LawLike],
     *,
     confidence_level: float = 0.95,
@@ -194,6 +196,22 @@ def invalid_counts(n_invalid: int | ArrayLike, n_rows: int) -> NDArray[np.int64]
     return np.ascontiguousarray(np.broadcast_to(counts, n_rows), dtype=np.int64)
 
 
+def small_chunks(opened: Samples) -> Iterator[tuple[slice, Floats, NDArray[np.int64]]]:
+    """Yield rows with their values and cuts, few enough for a cdf to make arrays of that size."""
+    for rows, (values, cuts) in opened.chunks():
+        first, n_rows = 0, cuts.size - 1
+        while first < n_rows:
+            fitting = int(np.searchsorted(cuts, cuts[first] + CHUNK_VALUES, side="right")) - 1
+            last = min(max(fitting, first + 1), n_rows)
+            part = values[cuts[first] : cuts[last]]
+            yield (
+                slice(rows.start + first, rows.start + last),
+                part,
+                cuts[first : last + 1] - cuts[first],
+            )
+            first = last
+
+
 def cdf_values(
     laws: Law | list[Law], rows: slice, values: Floats, cuts: NDArray[np.int64]
 ) -> tuple[Floats, Floats]:
@@ -216,7 +234,7 @@ def _statistics(
 ) -> tuple[Floats, Floats, NDArray[np.int8]]:
     size = len(opened)
     statistic, location, sign = np.empty(size), np.empty(size), np.empty(size, dtype=np.int8)
-    for rows, (values, cuts) in opened.chunks():
+    for rows, values, cuts in small_chunks(opened):
         upper, lower = cdf_values(laws, rows, values, cuts)
         statistic[rows], location[rows], sign[rows] = _native.ks_1samp_statistic(
             (values, cuts), upper, lower, counts[rows], alternative, workers
@@ -255,10 +273,13 @@ def tails(
     workers: int | None = None,
 ) -> tuple[Floats, Floats]:
     """Return P(D_n >= d) and its logarithm for pairs (n, d); equal pairs are computed once."""
-    pairs = np.empty(n.size, dtype=[("n", np.int64), ("d", np.float64)])
-    pairs["n"], pairs["d"] = n, d
-    unique, back = np.unique(pairs, return_inverse=True)
-    sizes, distances = np.ascontiguousarray(unique["n"]), np.ascontiguousarray(unique["d"])
+    order = np.lexsort((d, n))
+    n, d = n[order], d[order]
+    is_new = np.ones(n.size, dtype=np.bool_)
+    is_new[1:] = (n[1:] != n[:-1]) | (d[1:] != d[:-1])
+    sizes, distances = n[is_new], d[is_new]
+    back = np.empty(n.size, dtype=np.intp)
+    back[order] = np.cumsum(is_new) - 1
     if law.levels is None:
         p, log_p = _native.ks_1samp_continuous(sizes, distances, alternative, workers)
         return p[back], log_p[back]

@@ -13,16 +13,14 @@ from numpy.typing import NDArray
 
 from unpredictabench.errors import InputError
 from unpredictabench.records import NumericTarget
+from unpredictabench.stats._levels import SAME, LevelsOf, nearest_outside, tabulate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Floats: TypeAlias = NDArray[np.float64]
 Cdf: TypeAlias = Callable[[Floats], Any]
-LevelsOf: TypeAlias = Callable[[Floats], tuple[Floats, Floats]]
 LawLike: TypeAlias = NumericTarget | Cdf
-SAME = 8 * np.finfo(np.float64).eps
-"""Values of the statistic closer than this are one value."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,12 +103,14 @@ def law_of(target: object, *, cdf_left: Cdf | None = None, name: str = "target")
         levels = getattr(target, "levels", None)
         if levels is None:
             levels = partial(_levels, target.ppf, target.cdf, target.cdf_left)
-        return Law(target.cdf, target.cdf_left, levels, key)
+        tabulated = tabulate(levels, is_discrete=target.support == "discrete", key=key)
+        return Law(target.cdf, target.cdf_left, tabulated, key)
     if not callable(target):
         raise InputError(name, "be a law on the line (cdf, cdf_left, ppf) or a cdf", target)
     if cdf_left is None:
         return Law(target, target, None, None)
-    return Law(target, cdf_left, partial(_levels, partial(_ppf, target), target, cdf_left), None)
+    levels = partial(_levels, partial(_ppf, target), target, cdf_left)
+    return Law(target, cdf_left, tabulate(levels, is_discrete=False, key=None), None)
 
 
 def laws_of(
@@ -129,15 +129,10 @@ def laws_of(
 def step_law(levels: Floats) -> Law:
     """Return a law known by its levels alone, which rise from 0 to 1."""
 
-    def nearest(u: Floats) -> tuple[Floats, Floats]:
-        below = np.searchsorted(levels, u, side="right") - 1
-        above = np.searchsorted(levels, u, side="left")
-        return levels[below], levels[above]
-
     def unknown(x: Floats) -> Floats:
         raise NotImplementedError(x.size)
 
-    return Law(unknown, unknown, nearest, None)
+    return Law(unknown, unknown, partial(nearest_outside, (levels[:-1], levels[1:])), None)
 
 
 def _probabilities(cdf: Cdf, x: Floats) -> Floats:

@@ -12,7 +12,7 @@ from unpredictabench import _native
 from unpredictabench.stats._arrays import Pairs, RaggedArray, Samples, pairs, samples
 from unpredictabench.stats._bands import law_bands, truth_bands
 from unpredictabench.stats._ks import ks_2samp
-from unpredictabench.stats._ks1 import cdf_values, invalid_counts, ks_1samp
+from unpredictabench.stats._ks1 import cdf_values, invalid_counts, ks_1samp, small_chunks
 from unpredictabench.stats._laws import Floats, Law, laws_of
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Pools(Protocol):
 
 
 def pools_of(
-    x: ArrayLike, y_or_target: Any, *, n_invalid: int | ArrayLike, workers: int | None
+    x: ArrayLike | RaggedArray, y_or_target: Any, *, n_invalid: int | ArrayLike, workers: int | None
 ) -> Pools:
     """Open pools and what they are compared with."""
     if _is_law(y_or_target):
@@ -86,7 +86,7 @@ class LawPools:
         """Return shares of passing subsets of shape (pools, n), and their standard errors."""
         distances = self.bands(n, alpha)[0]
         rate, error = np.empty(distances.shape), np.empty(distances.shape)
-        for rows, (values, cuts) in self.x.chunks():
+        for rows, values, cuts in small_chunks(self.x):
             found = _native.subset_shares_law(
                 (values, cuts),
                 *cdf_values(self.laws, rows, values, cuts),

@@ -58,9 +58,12 @@ class CompoundLaw(NumericLaw):
             weights.append(weights[-1] * self._rate / len(weights))
         return np.array(weights)
 
+    def _atoms(self) -> NDArray[np.float64]:
+        return np.zeros(1)
+
     def _cdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         total = np.where(x < 0, 0.0, self._weights[0])
-        inside = np.clip(x, 0.0, np.finfo(np.float64).max)
+        inside = np.maximum(x, 0.0)
         for weight, part in zip(self._weights[1:], self._sums(inside), strict=False):
             total += weight * np.where(x > 0, part, 0.0)
         return np.minimum(total, 1.0)
@@ -72,11 +75,11 @@ class CompoundLaw(NumericLaw):
         return np.where(x == 0, self._weights[0], 0.0)
 
     def _pdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        inside = np.where((x > 0) & np.isfinite(x), x, 1.0)
+        inside = np.where(x > 0, x, 1.0)
         density = np.zeros_like(x)
         for weight, part in zip(self._weights[1:], self._densities(inside), strict=False):
             density += weight * part
-        return np.where((x > 0) & np.isfinite(x), density, 0.0)
+        return np.where(x > 0, density, 0.0)
 
     def _ppf(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
         high = np.full_like(q, self._rate * self._jump_moments[0] + 1.0)

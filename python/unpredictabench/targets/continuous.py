@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unpredictabench.targets.law import NumericLaw, existing
+from unpredictabench.targets.law import NumericLaw, existing, smallest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,6 +71,9 @@ class ScipyLaw(NumericLaw):
         return np.asarray(self._law.pdf(x), dtype=np.float64)
 
     def _ppf(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self._name == "beta":
+            # SciPy's root finder gives up, with a warning, where a shape is small.
+            return smallest(self._cdf, q, low=np.zeros_like(q), high=np.ones_like(q))
         return np.asarray(self._law.ppf(q), dtype=np.float64)
 
     def _sample(self, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -106,6 +109,9 @@ class RectifiedLaw(NumericLaw):
         second = (ratio * ratio + 1.0) * above + ratio * density
         variance = max(second - first * first, 0.0)
         return self._sd * first, self._sd * math.sqrt(variance)
+
+    def _atoms(self) -> NDArray[np.float64]:
+        return np.zeros(1)
 
     def _normal(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         from scipy.special import ndtr  # noqa: PLC0415 - needed only for numbers

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unpredictabench.targets.law import NumericLaw, existing
+from unpredictabench.targets.law import NumericLaw, existing, smallest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from unpredictabench.records import Support
 
     Atoms = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+LARGEST_WHOLE = 2.0**53
+NEGLIGIBLE = 1e-30
+"""Weight of an upper tail whose atoms are not listed."""
+MOST_LISTED = 100_000
 
 
 class LatticeLaw(NumericLaw):
@@ -54,23 +60,43 @@ class LatticeLaw(NumericLaw):
     def _moments(self) -> tuple[float | None, float | None]:
         return existing(self._law.mean(), self._law.std())
 
+    def _atoms(self) -> NDArray[np.float64] | None:
+        low, end = self.ends
+        reach = 16.0
+        while reach <= MOST_LISTED:
+            if low + reach >= end or self._law.sf(low + reach) < NEGLIGIBLE:
+                return np.arange(low, min(low + reach, end) + 1)
+            reach *= 2
+        return None
+
     def _cdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(self._law.cdf(x), dtype=np.float64)
+        # SciPy subtracts the location first, which moves -5e-324 up to a whole number.
+        return np.asarray(self._law.cdf(np.floor(x)), dtype=np.float64)
 
     def _cdf_left(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         return self._cdf(np.ceil(x) - 1)
 
     def _pmf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(self._law.pmf(x), dtype=np.float64)
+        # Beyond 2^53 every float is whole and SciPy's logarithms overflow; nothing is left there.
+        is_whole = (np.abs(x) < LARGEST_WHOLE) & (x == np.floor(x))
+        return np.where(is_whole, self._law.pmf(np.where(is_whole, x, 0.0)), 0.0)
 
     def _ppf(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
         x = np.maximum(np.asarray(self._law.ppf(q), dtype=np.float64), self.ends[0])
-        # SciPy's inverse may be one off where q lies within rounding of a value of the cdf.
-        while (is_low := self._cdf(x) < q).any():
-            x = x + is_low
-        while (is_high := (self._cdf(x - 1) >= q) & (x > self.ends[0])).any():
-            x = x - is_high
+        # SciPy's inverse may be off where q lies within rounding of a value of the cdf.
+        is_wrong = (self._cdf(x) < q) | ((self._cdf(x - 1) >= q) & (x > self.ends[0]))
+        if is_wrong.any():
+            x[is_wrong] = self._searched(q[is_wrong], x[is_wrong])
         return x
+
+    def _searched(self, q: NDArray[np.float64], near: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Find quantiles from places near them, by doubling a bracket and halving it."""
+        reach = np.ones_like(q)
+        low, high = near - 1, near + 1
+        while (is_open := (self._cdf(high) < q) | ((self._cdf(low) >= q) & (low > -np.inf))).any():
+            reach = np.where(is_open, 2 * reach, reach)
+            low, high = np.maximum(near - reach, self.ends[0] - 1), near + reach
+        return smallest(self._cdf, q, low=low, high=high)
 
     def _contains(self, x: NDArray[np.float64]) -> NDArray[np.bool_]:
         return np.asarray(super()._contains(x) & (x == np.floor(x)))
@@ -125,6 +151,9 @@ class AtomLaw(NumericLaw):
         atoms, weights, _ = self._table
         mean = float(weights @ atoms)
         return mean, float(np.sqrt(weights @ (atoms - mean) ** 2))
+
+    def _atoms(self) -> NDArray[np.float64]:
+        return self._table[0]
 
     def _cdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         atoms, _, sums = self._table

@@ -74,6 +74,11 @@ class MixtureLaw(NumericLaw):
         parts = (w * function(c) for w, c in zip(self._weights, self._components, strict=True))
         return reduce(np.add, parts)
 
+    def _atoms(self) -> NDArray[np.float64] | None:
+        lists = [part._atoms() for part in self._components]  # noqa: SLF001 - the same class
+        known = [atoms for atoms in lists if atoms is not None]
+        return np.unique(np.concatenate(known)) if len(known) == len(lists) else None
+
     def _cdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.minimum(self._summed(lambda part: part.cdf(x)), 1.0)
 
@@ -89,6 +94,9 @@ class MixtureLaw(NumericLaw):
         return self._summed(lambda part: known.get(id(part), np.zeros_like(x)))
 
     def _ppf(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self.support == "discrete" and self._jumps is not None:
+            atoms, _, sums = self._jumps
+            return atoms[np.minimum(np.searchsorted(sums, q, side="left"), atoms.size - 1)]
         quantiles = np.stack([part.ppf(q) for part in self._components])
         low, high = quantiles.min(axis=0), quantiles.max(axis=0)
         # Rounding may leave the weighted sum just under q at the upper bracket.

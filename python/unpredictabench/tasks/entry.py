@@ -41,6 +41,12 @@ class Entry:
     program: str | None = None
     resolved: Mapping[str, Any] | None = None
 
+    @property
+    def prompt(self) -> str:
+        """The whole prompt, as of the task."""
+        instruction = self.answer.instruction
+        return f"{self.question}\n\n{instruction}" if instruction else self.question
+
     def task(self) -> Task:
         """Return the task with its law built."""
         from unpredictabench.targets import target_from_spec  # noqa: PLC0415 - loads NumPy

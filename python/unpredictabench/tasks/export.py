@@ -45,7 +45,7 @@ def _row(entry: Entry) -> dict[str, Any]:
         "family": entry.family,
         "spread": entry.spread,
         "support": entry.support,
-        "prompt": f"{entry.question}\n\n{answer.instruction}",
+        "prompt": entry.prompt,
         "question": entry.question,
         "instruction": answer.instruction,
         "answer_kind": answer.kind,
@@ -88,7 +88,7 @@ def published_rows(suite: Suite) -> list[dict[str, str]]:
                 "category": entry.category.split("-")[0],
                 "subcategory": _branch(entry),
                 "prompt_title": folder,
-                "prompt_text": f"{entry.question}\n\n{entry.answer.instruction}",
+                "prompt_text": entry.prompt,
             }
         )
     return out
