@@ -118,10 +118,12 @@ def _lead(a: Entry, b: Entry, n: int) -> Iterator[str]:
     if whole is None:
         return
     sure = "the difference is clear" if whole.sign_flip < LEVEL else "the difference may be chance"
-    ends = f"{100 * whole.interval.low:.1f} to {100 * whole.interval.high:.1f}"
+    low, high = 100 * whole.interval.low, 100 * whole.interval.high
+    # Where every task differs alike no resample varies: an interval would pretend to know.
+    ends = f"95 % interval {low:.1f} to {high:.1f}, " if low < high else ""
     yield (
         f"{a.label} passes {100 * whole.difference:.1f} points more often than {b.label} "
-        f"(95 % interval {ends}, p = {whole.sign_flip:.2g}, {len(whole.tasks):,} common tasks): "
+        f"({ends}p = {whole.sign_flip:.2g}, {len(whole.tasks):,} common tasks): "
         f"{sure}."
     )
     found = {name: contrast(a.score, b.score, n, name) for name in a.score.categories}

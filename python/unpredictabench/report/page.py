@@ -76,6 +76,7 @@ def page(contents: Contents) -> str:
         supports=sorted({task.support for task in contents.tasks}),
         tasks=[_task(task, contents) | {"data": markup(data[task.id])} for task in contents.tasks],
         width=width,
+        has_bands=len(entries) <= charts.MOST_BANDS,
         words=WORDS,
         entries_diagnosed=[(e, i) for i, e in enumerate(entries) if e.diagnosis is not None],
         protocol=PROTOCOLS[contents.first.protocol],
@@ -162,11 +163,12 @@ def _charts(contents: Contents) -> dict[str, str]:
 
 def _row(entry: Entry, contents: Contents) -> dict[str, Any]:
     median, _, ends = half_life(entry).partition(" (")
-    is_number = median.replace(".", "").isdigit()
+    is_known = entry.score.n_star.median is not None
     return {
         "entry": entry,
         "doubts": doubts(entry, contents.entries, contents.headline),
-        "half_life": (median, ends.rstrip(")")) if is_number else ("–", half_life(entry)),
+        "half_life": (median, ends.rstrip(")")) if is_known else ("–", ""),
+        "why": None if is_known else half_life(entry),
     }
 
 
