@@ -14,7 +14,7 @@ from unpredictabench import integrations
 from unpredictabench.errors import InputError
 from unpredictabench.records import Completion
 from unpredictabench.report import report, table_text, write_figures
-from unpredictabench.report.answers import sample_of
+from unpredictabench.report.answers import Sample, sample_of
 from unpredictabench.report.contents import doubts, headline_n
 from unpredictabench.report.details import N_OUTCOMES, pit_histogram, places, task_data
 from unpredictabench.report.findings import contrast, example, findings
@@ -302,6 +302,25 @@ class TestDetails:
         assert found.values.tolist() == [0.5, 0.25]
         assert [row.text for row in found.written if row.status == "valid"] == ["0.5", "0.25"]
         assert found.n_invalid == 1
+
+    def test_every_task_of_the_suite_can_be_pictured(self, two):
+        """Every law gives finite data: a rising cdf, bins that hold what the window holds."""
+        template = two.entries[0].samples[reports.IDS[0]]
+        for task in reports.load_suite("v1"):
+            values = task.truth(30, rng=1).astype(np.float64)
+            if task.support != "nominal":
+                values = np.concatenate([values, [-1e300, 0.0, 1e300]])
+            sample = Sample(values, values.size + 2, template.written)
+            found = replace(two, entries=(replace(two.entries[0], samples={task.id: sample}),))
+            data = json.loads(json.dumps(task_data(task, found, 50), allow_nan=False))
+            if data["kind"] == "number":
+                assert data["lo"] < data["hi"], task.id
+                assert min(np.diff(data["x"]).min(), np.diff(data["y"]).min()) >= 0, task.id
+                assert 0.98 < sum(data["mass"]) <= 1.001, task.id
+                assert sum(data["runs"][0]["pit"]) == pytest.approx(1, abs=1e-3), task.id
+            else:
+                assert sum(data["p"]) <= 1.001, task.id
+            assert data["law"], task.id
 
     def test_labels_are_limited(self):
         """Of many outcomes the most telling are shown, and how many are not."""
