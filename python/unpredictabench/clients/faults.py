@@ -24,6 +24,7 @@ QUOTA_CODES = frozenset(
 _WORDS = frozenset({"messages", "prompt", "input"})
 _KEY_LIKE = re.compile(r"\b(?:sk|key|or|gsk|hf|xai)[-_][\w*.\-]{6,}|(?<=Bearer )[^\s\"',]+")
 _LONGEST_QUOTE = 300
+_SHORTEST_SECRET = 8  # what is shorter is a word for servers that check none: "none", "EMPTY"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,9 @@ def status_fault(
         return Fault("run", f"the key is refused ({said}): check the key and what it may use")
     if status in {404, 405, 410}:
         return Fault("run", f"no such model or endpoint ({said}): check model and base URL")
+    if 300 <= status < 400:
+        place = (headers or {}).get("location", "elsewhere")
+        return Fault("run", f"the endpoint has moved ({status} to {place}): change the base URL")
     name = _refused_parameter(fields, said, sent) if status in {400, 422} else None
     if name is not None:
         return Fault(
@@ -127,9 +131,14 @@ def redacted(text: str, secret: str | None) -> str:
     >>> redacted("wrong key: sk-abcdef0123", None)
     'wrong key: [key]'
     """
-    if secret:
+    if secret and is_secret(secret):
         text = text.replace(secret, "[key]")
     return _KEY_LIKE.sub("[key]", text)
+
+
+def is_secret(key: str | None) -> bool:
+    """Tell a key from the placeholders that local servers are given."""
+    return key is not None and len(key) >= _SHORTEST_SECRET
 
 
 def _said(status: int, body: object) -> str:

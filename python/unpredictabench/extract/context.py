@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import IntEnum
+from functools import lru_cache
 
 WINDOW = 160
 """Characters looked at before a value: about two lines of prose, and a bound on the work."""
@@ -54,6 +55,8 @@ _ITEM = re.compile(r"\s*\d{1,3}[.)]\s+[^\W\d]")
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|\n")
 _FENCE_END = re.compile(r"```[\w+#-]*\Z")
 _DIGIT = re.compile(r"\d")
+# Words decide, not which digits stand among them, so that equal words are judged only once.
+ANY_DIGIT = {ord(digit): "0" for digit in "123456789"}
 
 
 def mark_before(text: str, start: int) -> Mark:
@@ -85,7 +88,8 @@ def mark_before(text: str, start: int) -> Mark:
     word = before[max(before.rfind(" "), before.rfind("\n")) + 1 :]
     if word not in _VERBS and not before.endswith(_SIGNS) and not has_noun and word != "answer":
         return Mark.NONE
-    return _judged(before, text[text.rfind("\n", 0, start) + 1 : start][:WINDOW], word)
+    line = text[text.rfind("\n", 0, start) + 1 : start][:WINDOW]
+    return _judged(before.translate(ANY_DIGIT), line.translate(ANY_DIGIT), word)
 
 
 def _without_fillers(before: str) -> tuple[str, bool]:
@@ -101,6 +105,7 @@ def _without_fillers(before: str) -> tuple[str, bool]:
         before = before[: len(before) - len(word)].rstrip(OPENERS)
 
 
+@lru_cache(maxsize=4096)
 def _judged(before: str, line: str, word: str) -> Mark:
     cut = 0
     for end in _SENTENCE_END.finditer(before):

@@ -273,7 +273,8 @@ def _pvalues(
         key = (id(law), size)
         if key not in drawn:
             drawn[key] = _drawn_null(kind, law, size, seed, null)
-        reach = statistic[i] - SAME * abs(statistic[i])
+        slack = SAME * abs(statistic[i]) if np.isfinite(statistic[i]) else 0.0
+        reach = statistic[i] - slack
         below = int(np.searchsorted(drawn[key], reach))
         pvalue[i] = (null.n_resamples - below + 1) / (null.n_resamples + 1)
         names[i] = "montecarlo"
