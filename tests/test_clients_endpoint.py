@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import datetime
+import datetime as dt
 import itertools
 import json
 import logging
@@ -420,7 +420,7 @@ def test_openrouter_key_goes_to_openrouter_only(monkeypatch):
         ({"timeout_s": 0}, "timeout_s"),
         ({"temperature": float("inf")}, "temperature"),
         ({"extra_body": {"top_k": float("inf")}}, "extra_body.top_k"),
-        ({"extra_body": {"since": datetime.date(2026, 1, 1)}}, "extra_body.since"),
+        ({"extra_body": {"since": dt.date(2026, 1, 1)}}, "extra_body.since"),
         ({"endpoint": "embeddings"}, "endpoint"),
         ({"temperature": -1.0}, "temperature"),
         ({"temperature": float("nan")}, "temperature"),

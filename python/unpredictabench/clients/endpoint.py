@@ -305,7 +305,7 @@ def _share(tokens: int | None, place: int) -> int | None:
     return tokens if tokens is None or place == 0 else 0
 
 
-def check_at_least(least: int, /, **values: float | None) -> None:
+def check_at_least(least: float, /, **values: float | None) -> None:
     """Refuse arguments below a bound; None passes.
 
     Parameters

@@ -103,11 +103,8 @@ def status_fault(
         )
     if status == 401 or (status == 403 and not _is_moderation(fields)):
         return Fault("run", f"the key is refused ({said}): check the key and what it may use")
-    if status in {404, 405, 410}:
-        return Fault("run", f"no such model or endpoint ({said}): check model and base URL")
-    if 300 <= status < 400:
-        place = (headers or {}).get("location", "elsewhere")
-        return Fault("run", f"the endpoint has moved ({status} to {place}): change the base URL")
+    if status in {404, 405, 410} or status < 400:
+        return Fault("run", _wrong_place(status, said, headers or {}))
     name = _refused_parameter(fields, said, sent) if status in {400, 422} else None
     if name is not None:
         return Fault(
@@ -150,6 +147,13 @@ def _said(status: int, body: object) -> str:
     if len(text) > _LONGEST_QUOTE:
         text = text[: _LONGEST_QUOTE - 1] + "…"
     return f"{status}: {text}" if text else str(status)
+
+
+def _wrong_place(status: int, said: str, headers: Mapping[str, str]) -> str:
+    if status >= 400:
+        return f"no such model or endpoint ({said}): check model and base URL"
+    place = headers.get("location", "elsewhere")
+    return f"the endpoint has moved ({status} to {place}): change the base URL"
 
 
 def _is_moderation(fields: Mapping[str, object]) -> bool:

@@ -191,7 +191,7 @@ def _raise_if_error(data: Mapping[str, Any]) -> None:
     error = data.get("error")
     if error:
         code = error.get("code") if isinstance(error, dict) else None
-        status = int(code) if _STATUS.fullmatch(str(code)) else None
+        status = int(str(code)) if _STATUS.fullmatch(str(code)) else None
         raise ReplyError("the reply reports an error", body=error, status=status)
 
 

@@ -182,8 +182,9 @@ class Job:
 
 _FIELDS = {field.name: field for field in dataclasses.fields(Job) if field.name != "origin"}
 _KINDS: dict[str, tuple[type, ...]] = {
-    "str": (str,), "Endpoint": (str,), "Sampling": (str,), "StopWord": (str,), "bool": (bool,), "int": (int,),
-    "float": (int, float), "tuple": (list, tuple), "Mapping": (dict,), "None": (type(None),),
+    "str": (str,), "Endpoint": (str,), "Sampling": (str,), "StopWord": (str,), "bool": (bool,),
+    "int": (int,), "float": (int, float), "tuple": (list, tuple), "Mapping": (dict,),
+    "None": (type(None),),
 }  # fmt: skip
 """Python types for each word an annotation of `Job` is made of."""
 
