@@ -8,13 +8,13 @@ from unpredictabench import SimulatedClient, load_suite
 from unpredictabench.studies import answers_of, paired_sweep, sweep
 from unpredictabench.studies.figures import draw_settings
 
-TEMPERATURES = (0.3, 0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 3.0)
-N, N_ANSWERS = 100, 200
+TEMPERATURES = (0.25, 0.3, 0.35, 0.4, 0.5, 0.7, 1.0, 1.5, 2.0, 2.3, 2.6, 3.0)
+N, N_ANSWERS = 200, 400
 
 
 def main(path: str) -> None:
     """Draw the sweep over temperatures."""
-    tasks = [task for task in load_suite("v1") if task.support == "continuous"][::4]
+    tasks = [task for task in load_suite("v1") if task.support == "continuous"][::5]
     families = {task.id: task.family for task in tasks}
     rates = {}
     for temperature in TEMPERATURES:
@@ -27,7 +27,7 @@ def main(path: str) -> None:
         ends = found.tasks_like_these
         print(f"{temperature:4g}: KS@{N} {means[temperature]:.3f}, against 1.0 "
               f"{found.estimate:+.3f} ({ends.low:+.3f} to {ends.high:+.3f})")  # fmt: skip
-    draw_settings(means, compared, path, setting="temperature", reference=1.0)
+    draw_settings(means, compared, path, score=f"KS@{N}", setting="temperature", reference=1.0)
 
 
 if __name__ == "__main__":

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
         client_for,
     )
     from unpredictabench.generate import generate
+    from unpredictabench.integrations import import_official
     from unpredictabench.records import Completion, Extraction, Task
-    from unpredictabench.score import score
+    from unpredictabench.report import report
+    from unpredictabench.score import compare, score
     from unpredictabench.store import open_run
     from unpredictabench.tasks import Suite, load_suite
 
@@ -36,12 +38,14 @@ _HOMES: Final = {
     "Suite": "tasks",
     "Task": "records",
     "client_for": "clients",
+    "compare": "score",
+    "import_official": "integrations",
     "load_suite": "tasks",
     "open_run": "store",
 }
 """The module in which each name lives."""
-_MODULES: Final = ("extract", "generate", "score", "stats")
-"""Modules that are names of their own; `generate` and `score` can also be called."""
+_MODULES: Final = ("extract", "generate", "report", "score", "stats")
+"""Modules that are names of their own; `generate`, `score` and `report` can also be called."""
 
 __all__ = [
     "Completion",
@@ -53,10 +57,13 @@ __all__ = [
     "Suite",
     "Task",
     "client_for",
+    "compare",
     "extract",
     "generate",
+    "import_official",
     "load_suite",
     "open_run",
+    "report",
     "score",
     "stats",
 ]

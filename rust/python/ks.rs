@@ -170,3 +170,28 @@ pub(super) fn ks_bootstrap<'py>(
     })?;
     PyArray1::from_vec(py, out).reshape([rows.len(), n_resamples])
 }
+
+/// P-values of integer statistics as if no two values were equal.
+#[pyfunction]
+pub(super) fn ks_2samp_untied<'py>(
+    py: Python<'py>,
+    n: PyReadonlyArray1<'py, i64>,
+    m: PyReadonlyArray1<'py, i64>,
+    h: PyReadonlyArray1<'py, i64>,
+    workers: Option<usize>,
+) -> PyResult<Column<'py, f64>> {
+    let (n, m, h) = (n.as_slice()?, m.as_slice()?, h.as_slice()?);
+    super::onesample::same_length("m", m.len(), n.len())?;
+    super::onesample::same_length("h", h.len(), n.len())?;
+    let mut out = vec![f64::NAN; n.len()];
+    detached(py, || {
+        map_rows(
+            &mut out,
+            workers,
+            &mut interrupted,
+            || (),
+            |i, ()| Ok(smirnov::tail_untied(n[i], m[i], h[i], Side::Both).p),
+        )
+    })?;
+    Ok(out.to_pyarray(py))
+}

@@ -151,7 +151,7 @@ mod _native {
     #[pymodule_export]
     use super::first_invalid;
     #[pymodule_export]
-    use super::ks::{ks_2samp, ks_2samp_one, ks_bootstrap, ks_critical_h};
+    use super::ks::{ks_2samp, ks_2samp_one, ks_2samp_untied, ks_bootstrap, ks_critical_h};
     #[pymodule_export]
     use super::nominal::{
         pair_largest_passing, pair_tails, tv_count_draws, tv_largest_draws, tv_largest_passing,

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 COMMANDS: dict[str, str] = {
     "run": "Ask a model, then score its answers.",
     "score": "Score stored runs.",
+    "compare": "Compare stored runs on the tasks they share.",
+    "report": "Write a page, tables and figures of stored runs.",
     "diagnose": "Tell in one word a task what goes wrong.",
     "power": "Print what the test of each task can see; check its calibration.",
     "tasks": "List, show, export, rebuild and audit the tasks of a suite.",

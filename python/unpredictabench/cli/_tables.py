@@ -9,6 +9,8 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from unpredictabench.score import is_below_median
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -56,12 +58,17 @@ def print_run(console: Console, run: RunScore, rows: Sequence[Baseline]) -> None
     table.add_column("valid", justify="right")
     for size in shown:
         table.add_column(f"KS@{size}", justify="right", no_wrap=True)
-    for group in run.categories.values():
-        cells = [_cell(group.ks_at_n[size], with_interval=size == n) for size in shown]
-        table.add_row(group.name, str(group.n_tasks), _percent(group.validity), *cells)
+    if run.strict is not None:
+        table.add_column(f"strict KS@{n}", justify="right", no_wrap=True)
+    for name, group in run.categories.items():
+        beside = run.strict.categories[name].ks_at_n if run.strict else None
+        cells = _cells(group.ks_at_n, beside, shown)
+        table.add_row(name, str(group.n_tasks), _percent(group.validity), *cells)
     table.add_section()
-    cells = [_cell(run.ks_at_n[size], with_interval=size == n) for size in shown]
-    table.add_row("all tasks", str(run.n_tasks), _percent(run.validity), *cells, style="bold")
+    cells = _cells(run.ks_at_n, run.strict.ks_at_n if run.strict else None, shown)
+    is_low = is_below_median(run.ks_at_n, rows, n)
+    name, style = ("all tasks ▼ below median", "bold red") if is_low else ("all tasks", "bold")
+    table.add_row(name, str(run.n_tasks), _percent(run.validity), *cells, style=style)
     table.add_section()
     for row in rows:
         values = [_cell(row.ks_at_n[size], with_interval=False) for size in shown]
@@ -102,7 +109,7 @@ def meaning(run: RunScore, rows: Sequence[Baseline], n: int) -> list[str]:
         f"cannot be told from true draws at alpha {run.alpha:g}"
     )
     lines = [f"{words}; {', '.join(anchors)}." if anchors else f"{words}."]
-    if is_below_median(run, rows, n):
+    if is_below_median(run.ks_at_n, rows, n):
         lines.append("Below a model that always gives the median: these answers do not sample.")
     if rate.reason:
         lines.append(f"Note: {rate.reason}.")
@@ -114,13 +121,6 @@ def meaning(run: RunScore, rows: Sequence[Baseline], n: int) -> list[str]:
         more = f" [{median.low or 0:g}, {'more' if median.high is None else f'{median.high:g}'}]"
         lines.append(f"Half of the tasks fail by N = {star:g}{more} answers (median N*).")
     return lines
-
-
-def is_below_median(run: RunScore, rows: Sequence[Baseline], n: int) -> bool:
-    """Whether a run scores below the constant median."""
-    mine = run.ks_at_n[n].estimate
-    floor = next((row.ks_at_n[n].estimate for row in rows if row.name == "median"), None)
-    return mine is not None and floor is not None and mine < floor
 
 
 def baseline_name(name: str) -> str:
@@ -145,6 +145,15 @@ def _shown(run: RunScore, n: int, width: int) -> list[int]:
     return [n] if width < NARROW else there[-1 - room :]
 
 
+def _cells(
+    by_n: Mapping[int, Rate], beside: Mapping[int, Rate] | None, shown: Sequence[int]
+) -> list[str]:
+    """Return the cells of one row; the last size has its interval, and so has what is beside."""
+    last = shown[-1]
+    cells = [_cell(by_n[size], with_interval=size == last) for size in shown]
+    return cells if beside is None else [*cells, _cell(beside[last], with_interval=True)]
+
+
 def _cell(rate: Rate, *, with_interval: bool) -> str:
     if rate.estimate is None:
         return "-"
@@ -166,11 +175,21 @@ def _percent(share: float | None) -> str:
     return "-" if share is None or math.isnan(share) else f"{share:.0%}"
 
 
-def print_comparison(console: Console, rows: Sequence[Mapping[str, str]]) -> None:
-    """Print rows of equal keys as a table."""
+def print_rows(console: Console, rows: Sequence[Mapping[str, str]]) -> None:
+    """Print rows of equal keys as a table; nothing where there is none.
+
+    Parameters
+    ----------
+    console : rich.console.Console
+        Where to.
+    rows : sequence of mapping
+        Cells by heading.
+    """
+    if not rows:
+        return
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    for name in rows[0] if rows else ():
-        table.add_column(name, justify="left" if name == "model" else "right")
+    for place, name in enumerate(rows[0]):
+        table.add_column(name, justify="right" if place else "left")
     for row in rows:
         table.add_row(*row.values())
     console.print(table)

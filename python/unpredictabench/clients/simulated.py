@@ -275,7 +275,7 @@ class SimulatedClient:
         u = rng.random(_BLOCK)
         if self._kind == "cycling":
             number = block * _BLOCK + np.arange(_BLOCK)
-            u = ((number % self._amount + 0.5) / self._amount).astype(np.float64)
+            u = np.asarray((number % self._amount + 0.5) / self._amount)
         is_nominal = task.support == "nominal"
         values = self._outcomes(task, u) if is_nominal else self._numbers(task, u)
         is_other = rng.random(_BLOCK) < (self._amount if self._kind in _SOMETIMES else 0.0)

@@ -160,6 +160,13 @@ def _against_law(
         return "rounding", {"step": step, "step / IQR": step / fit.width(target)}
     if is_few:
         return "collapse", _value_evidence(values)
+    return _corrected(target, x, v, pvalues)
+
+
+def _corrected(
+    target: NumericTarget, x: Floats, v: Floats, pvalues: Mapping[str, float]
+) -> tuple[Word, Mapping[str, float]]:
+    """Name the smallest correction after which answers off their law fit it."""
     evidence = {"p": fit.joint(pvalues)}
     moved = fit.shifted(target, x, v)
     if moved.fits:
@@ -169,7 +176,7 @@ def _against_law(
         return "scale", {"ratio": wider.ratio, "shift / IQR": wider.shift, **evidence}
     if any(fit.has_wrong_tails(fit.pit(target, y, v)) for y in (x, wider.corrected)):
         return "tails", {"kurtosis p": pvalues["kurtosis"], "ratio": wider.ratio, **evidence}
-    return "shape", {**pvalues}
+    return "shape", pvalues
 
 
 def _loose(target: NumericTarget, x: Floats) -> Floats:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from unpredictabench._callable import make_callable
 from unpredictabench.score.as_json import document
-from unpredictabench.score.baselines import Baseline, baselines
+from unpredictabench.score.baselines import Baseline, baselines, is_below_median
+from unpredictabench.score.comparison import Comparison, compare
 from unpredictabench.score.results import GroupScore, HalfLife, Rate, RunScore, TaskScore
-from unpredictabench.score.rules import Rules
+from unpredictabench.score.rules import SIZES, Rules
 from unpredictabench.score.scoring import baselines_of, score, score_records
 
 make_callable(__name__)
 
 __all__ = [
+    "SIZES",
     "Baseline",
+    "Comparison",
     "GroupScore",
     "HalfLife",
     "Rate",
@@ -21,7 +24,9 @@ __all__ = [
     "TaskScore",
     "baselines",
     "baselines_of",
+    "compare",
     "document",
+    "is_below_median",
     "score",
     "score_records",
 ]

@@ -6,6 +6,8 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from unpredictabench.score.baselines import is_below_median
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -34,9 +36,14 @@ def document(runs: Sequence[tuple[RunScore, Sequence[Baseline]]]) -> Json:
         "suite_hash": first and first.suite_hash,
         "alpha": first and first.alpha,
         "protocol": first and first.protocol,
-        "runs": [run_json(run) for run, _ in runs],
+        "runs": [run_json(run) | {"is_below_median": _marks(run, rows)} for run, rows in runs],
         "baselines": [baseline_json(row, run.name) for run, rows in runs for row in rows],
     }
+
+
+def _marks(run: RunScore, rows: Sequence[Baseline]) -> dict[str, bool | None]:
+    """Tell for each N whether a run is below the constant median."""
+    return {str(n): is_below_median(run.ks_at_n, rows, n) for n in run.n}
 
 
 def run_json(run: RunScore) -> Json:
@@ -63,8 +70,23 @@ def run_json(run: RunScore) -> Json:
         "area": run.area,
         "measures": dict(run.measures),
         "notes": list(run.notes),
-        "tasks": [task_json(task) for task in run.tasks],
+        "strict": run.strict
+        and {
+            "ks_at_n": _rates(run.strict.ks_at_n),
+            "categories": {
+                name: group_json(group) for name, group in run.strict.categories.items()
+            },
+        },
+        "tasks": _tasks(run),
     }
+
+
+def _tasks(run: RunScore) -> list[Json]:
+    tasks = [task_json(task) for task in run.tasks]
+    for one, strict in zip(tasks, run.strict.tasks if run.strict else (), strict=False):
+        both = task_json(strict)
+        one["strict"] = {name: both[name] for name in ("method", "statistic", "pvalue", "pass")}
+    return tasks
 
 
 def group_json(group: GroupScore) -> Json:

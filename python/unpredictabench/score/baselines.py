@@ -116,3 +116,16 @@ def _rates(name: str, tasks: Sequence[Task], rules: Rules, n_slots: int) -> Floa
 async def _answers(name: str, tasks: Sequence[Task], n_slots: int) -> list[Completion]:
     client = SimulatedClient(name, seed=SEED)
     return [await client.ask(Request(task, i, ())) for task in tasks for i in range(n_slots)]
+
+
+def is_below_median(ks_at_n: Mapping[int, Rate], rows: Sequence[Baseline], n: int) -> bool | None:
+    """Tell whether a score is below that of the constant median.
+
+    Returns
+    -------
+    bool or None
+        None where one of the two is missing.
+    """
+    mine = ks_at_n[n].estimate
+    floor = next((row.ks_at_n[n].estimate for row in rows if row.name == MEDIAN), None)
+    return None if mine is None or floor is None else mine < floor

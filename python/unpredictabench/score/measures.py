@@ -130,7 +130,8 @@ def _interquartile_ranges(tasks: Sequence[Task]) -> Floats:
     targets = [cast("NumericTarget", task.target) for task in tasks]
     key = ("quartiles", content_hash([dict(target.spec) for target in targets]))
     table = remembered(key, lambda: np.array([target.ppf([0.25, 0.75]) for target in targets]))
-    return np.asarray(table[:, 1] - table[:, 0], dtype=np.float64)
+    ends = table.astype(np.float64)
+    return np.asarray(ends[:, 1] - ends[:, 0])
 
 
 def uniform_distance(u: Floats) -> float:

@@ -32,11 +32,14 @@ class Pool:
         Values in the order of the slots, NaN where invalid; only the valid ones under "valid".
     n_asked : int
         Answers in one reply; more than 1 only for batch sampling under "strict".
+    is_shrinking : bool
+        Whether fewer than N answers stand for N, as published.
     """
 
     observed: Observed
     slots: Floats
     n_asked: int
+    is_shrinking: bool = False
 
     @property
     def whole(self) -> Sample:
@@ -53,6 +56,8 @@ class Pool:
 
         Answers of one reply are not independent of each other: a sample starts with a reply.
         """
+        if self.is_shrinking and 0 < self.slots.size < n:
+            yield self.whole
         stride = -(-n // self.n_asked) * self.n_asked
         for start in range(0, self.slots.size - n + 1, stride):
             yield _sample(self.slots[start : start + n])
@@ -80,7 +85,7 @@ def pool_of(observed: Observed, protocol: Protocol) -> Pool:
         return Pool(observed, observed.valid, 1)
     order = np.argsort([str(number + 1) for number in observed.numbers.tolist()], kind="stable")
     values = observed.values[order]
-    return Pool(observed, values[np.isfinite(values)], 1)
+    return Pool(observed, values[np.isfinite(values)], 1, is_shrinking=True)
 
 
 def _sample(slots: Floats) -> Sample:

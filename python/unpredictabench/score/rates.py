@@ -62,7 +62,7 @@ def rate(values: Floats, clusters: Sequence[str], rules: Rules, *, quickly: bool
     ----------
     values : numpy.ndarray
         Pass rate or verdict of each task; NaN where there are too few answers, which counts as
-        not passed.
+        not passed (and leaves the denominator under the protocol "paper").
     clusters : sequence of str
         Cluster of each task.
     rules : Rules
@@ -76,6 +76,9 @@ def rate(values: Floats, clusters: Sequence[str], rules: Rules, *, quickly: bool
         Estimate and interval; all None where no task has enough answers.
     """
     is_covered = ~np.isnan(values)
+    if rules.protocol == "paper":
+        values, clusters = values[is_covered], np.asarray(clusters)[is_covered].tolist()
+        is_covered = is_covered[is_covered]
     n_tasks, n_covered = values.size, int(is_covered.sum())
     if n_covered == 0:
         reason = "no tasks" if n_tasks == 0 else "no task has enough answers"

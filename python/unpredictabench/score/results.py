@@ -223,6 +223,8 @@ class RunScore:
         Task by task.
     notes : tuple of str
         What is to be known about the numbers.
+    strict : RunScore or None
+        Under the protocol "paper" the scores of the same answers under "strict".
     """
 
     name: str
@@ -252,3 +254,4 @@ class RunScore:
     measures: Mapping[str, float | None]
     tasks: tuple[TaskScore, ...]
     notes: tuple[str, ...] = field(default=())
+    strict: RunScore | None = None

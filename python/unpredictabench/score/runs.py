@@ -93,7 +93,7 @@ def run_score(
             for i, n in enumerate(rules.n)
         },
         as_published={
-            n: published_mean(judged.verdicts.rates[:, i], tasks, fixed=True)
+            n: published_mean(judged.verdicts.rates[:, i], tasks, fixed=rules.protocol != "paper")
             for i, n in enumerate(rules.n)
         },
         ks_at_alpha={level: _share(np.nan_to_num(p) > level) for level in LEVELS},

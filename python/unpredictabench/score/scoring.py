@@ -9,6 +9,7 @@ from unpredictabench.errors import SuiteError
 from unpredictabench.score.baselines import Baseline, baselines
 from unpredictabench.score.measures import measure
 from unpredictabench.score.observations import observe
+from unpredictabench.score.paper import could_differ
 from unpredictabench.score.rules import ALPHA, SIZES, Rules
 from unpredictabench.score.runs import run_score
 from unpredictabench.score.tasks import judge_all, task_scores
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from unpredictabench.records import Completion, Reading, Task
+    from unpredictabench.score.observations import Observed
     from unpredictabench.score.results import RunScore
     from unpredictabench.score.rules import Protocol
 
@@ -82,10 +84,24 @@ def score_records(
     """
     rules = Rules(tuple(n), alpha, protocol, mode, n_resamples, confidence_level)
     observed, n_foreign = observe(tasks, completions, mode=mode)
-    judged = judge_all(observed, rules)
     notes = (f"{n_foreign} answers belong to other tasks",) if n_foreign else ()
+    found = _scored(observed, rules, notes)
+    if protocol != "paper":
+        return found
+    # The published verdicts are shown beside ours on the same answers.
+    strict = _scored(observed, dataclasses.replace(rules, protocol="strict"), notes)
+    return dataclasses.replace(found, strict=strict)
+
+
+def _scored(observed: Sequence[Observed], rules: Rules, notes: tuple[str, ...]) -> RunScore:
+    judged = judge_all(observed, rules)
     measures = measure(judged.pools)
     scores = task_scores(judged, rules, measures)
+    if rules.protocol == "paper":
+        tasks = [each.task for each in observed]
+        near = could_differ(tasks, [task.pvalue for task in scores], rules.alpha)
+        if near:
+            notes = (*notes, f"drawn p-values near alpha could differ: {', '.join(near)}")
     return run_score(judged, scores, rules, measures=measures, notes=notes)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from unpredictabench.score.labels import Labels, Shuffles, coarse_sizes, is_shuffle
 from unpredictabench.score.nulls import prepare
 from unpredictabench.score.numbers import AgainstDraws, AgainstLaws, is_known
+from unpredictabench.score.paper import AsPublished
 from unpredictabench.score.pools import pool_of
 from unpredictabench.score.rates import cluster_of
 from unpredictabench.score.results import TaskScore
@@ -80,11 +81,13 @@ def judge_all(observed: Sequence[Observed], rules: Rules, *, with_curve: bool = 
     all_n = curve_sizes(largest, rules.n)
     curve_n = all_n if with_curve else all_n[np.isin(all_n, rules.n)]
     verdicts = Verdicts.empty(len(pools), len(rules.n), curve_n.size)
-    prepare([each.task for each in observed], all_n, coarse_sizes(all_n, rules), rules.alpha)
+    if rules.protocol != "paper":
+        prepare([each.task for each in observed], all_n, coarse_sizes(all_n, rules), rules.alpha)
     rows_by_kind: dict[tuple[Callable[[list[Pool]], Comparison], bool], list[int]] = {}
     for row, pool in enumerate(pools):
         if pool.slots.size:
-            key = (_kind(pool), pool.is_exchangeable)
+            kind = AsPublished.of if rules.protocol == "paper" else _kind(pool)
+            key = (kind, pool.is_exchangeable)
             rows_by_kind.setdefault(key, []).append(row)
     for (kind, _), rows in rows_by_kind.items():
         verdicts.put(rows, judge(kind([pools[row] for row in rows]), rules, curve_n))

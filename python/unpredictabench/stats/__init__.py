@@ -32,8 +32,9 @@ from unpredictabench.stats._intervals import (
 from unpredictabench.stats._ks import KsResult, ks_2samp
 from unpredictabench.stats._ks1 import ks_1samp, ks_confidence_band
 from unpredictabench.stats._ks_at_n import half_life, ks_at_n
-from unpredictabench.stats._nominal import multinomial_test, permutation_test_uniform
+from unpredictabench.stats._nominal import multinomial_test
 from unpredictabench.stats._nominal_at_n import multinomial_at_n, permutation_at_n
+from unpredictabench.stats._permutations import permutation_test_uniform
 from unpredictabench.stats._power import PowerResult, answers_needed, power
 
 __all__ = [

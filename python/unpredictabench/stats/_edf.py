@@ -9,7 +9,7 @@ import numpy as np
 
 from unpredictabench import _native
 from unpredictabench.errors import InputError
-from unpredictabench.stats._arrays import samples
+from unpredictabench.stats._arrays import RaggedArray, samples
 from unpredictabench.stats._distance_tests import Seed, resampling_seed
 from unpredictabench.stats._ks1 import cdf_values, small_chunks
 from unpredictabench.stats._laws import Cdf, Floats, Law, LawLike, law_of, laws_of
@@ -50,7 +50,7 @@ class EdfResult:
 
 
 def kuiper_1samp(
-    x: ArrayLike,
+    x: ArrayLike | RaggedArray,
     target: LawLike | Sequence[LawLike],
     *,
     method: LawMethod = "auto",
@@ -113,7 +113,7 @@ def kuiper_1samp(
 
 
 def anderson_1samp(
-    x: ArrayLike,
+    x: ArrayLike | RaggedArray,
     target: LawLike | Sequence[LawLike],
     *,
     method: LawMethod = "auto",
@@ -167,7 +167,7 @@ def anderson_1samp(
 
 
 def cramervonmises_1samp(
-    x: ArrayLike,
+    x: ArrayLike | RaggedArray,
     target: LawLike | Sequence[LawLike],
     *,
     method: LawMethod = "auto",
@@ -234,7 +234,7 @@ def check_resamples(n_resamples: int) -> None:
 
 
 def _one_sample(
-    kind: Kind, x: ArrayLike, target: object, null: _Null, left: Cdf | None
+    kind: Kind, x: ArrayLike | RaggedArray, target: object, null: _Null, left: Cdf | None
 ) -> EdfResult:
     if null.method not in {"auto", "montecarlo"}:
         raise InputError("method", "be 'auto' or 'montecarlo'", null.method)

@@ -9,7 +9,7 @@ import numpy as np
 
 from unpredictabench import _native
 from unpredictabench.errors import InputError
-from unpredictabench.stats._arrays import PreparedTruth, Samples, pairs
+from unpredictabench.stats._arrays import PreparedTruth, RaggedArray, Samples, pairs
 from unpredictabench.stats._distance_tests import Seed, resampling_seed
 from unpredictabench.stats._edf import EdfResult, Kind, check_resamples
 
@@ -22,8 +22,8 @@ MOST_LABELINGS: Final = 10_000_000
 
 
 def kuiper_2samp(
-    x: ArrayLike,
-    y: ArrayLike | PreparedTruth,
+    x: ArrayLike | RaggedArray,
+    y: ArrayLike | PreparedTruth | RaggedArray,
     *,
     method: LabelMethod = "auto",
     n_resamples: int = 9999,
@@ -77,8 +77,8 @@ def kuiper_2samp(
 
 
 def anderson_2samp(
-    x: ArrayLike,
-    y: ArrayLike | PreparedTruth,
+    x: ArrayLike | RaggedArray,
+    y: ArrayLike | PreparedTruth | RaggedArray,
     *,
     method: LabelMethod = "auto",
     n_resamples: int = 9999,
@@ -127,8 +127,8 @@ def anderson_2samp(
 
 
 def cramervonmises_2samp(
-    x: ArrayLike,
-    y: ArrayLike | PreparedTruth,
+    x: ArrayLike | RaggedArray,
+    y: ArrayLike | PreparedTruth | RaggedArray,
     *,
     method: LabelMethod = "auto",
     n_resamples: int = 9999,
@@ -188,7 +188,10 @@ class _Labels:
 
 
 def _two_sample(
-    kind: Kind, x: ArrayLike, y: ArrayLike | PreparedTruth, labels: _Labels
+    kind: Kind,
+    x: ArrayLike | RaggedArray,
+    y: ArrayLike | PreparedTruth | RaggedArray,
+    labels: _Labels,
 ) -> EdfResult:
     if labels.method not in {"auto", "permutation", "exact"}:
         raise InputError("method", "be 'auto', 'permutation' or 'exact'", labels.method)

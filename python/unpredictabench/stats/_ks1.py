@@ -9,7 +9,7 @@ import numpy as np
 
 from unpredictabench import _native
 from unpredictabench.errors import InputError
-from unpredictabench.stats._arrays import Empty, Samples, refuse_empty, samples
+from unpredictabench.stats._arrays import Empty, RaggedArray, Samples, refuse_empty, samples
 from unpredictabench.stats._ks import Alternative, KsResult
 from unpredictabench.stats._laws import Cdf, Floats, Law, LawLike, law_of, laws_of
 
@@ -27,7 +27,7 @@ CHUNK_VALUES: Final = 2**19
 
 
 def ks_1samp(
-    x: ArrayLike,
+    x: ArrayLike | RaggedArray,
     target: LawLike | Sequence[LawLike],
     *,
     alternative: Alternative = "two-sided",
@@ -127,7 +127,7 @@ class KsBand:
 
 
 def ks_confidence_band(
-    x: ArrayLike,
+    x: ArrayLike | RaggedArray,
     target: LawLike | Sequence[LawLike],
     *,
     confidence_level: float = 0.95,

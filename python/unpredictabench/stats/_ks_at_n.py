@@ -16,6 +16,7 @@ from unpredictabench.stats._pools import Integers, Pools, first_answers, pools_o
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from unpredictabench.stats._arrays import RaggedArray
     from unpredictabench.stats._laws import Floats
 
 Estimator: TypeAlias = Literal["subsets", "first"]
@@ -54,7 +55,7 @@ class KsAtNResult:
 
 
 def ks_at_n(
-    x: ArrayLike,
+    x: ArrayLike | RaggedArray,
     y_or_target: object,
     n: int | ArrayLike,
     *,
@@ -211,7 +212,7 @@ class HalfLifeResult:
 
 
 def half_life(
-    x: ArrayLike,
+    x: ArrayLike | RaggedArray,
     y_or_target: object,
     *,
     alpha: float = 1e-4,

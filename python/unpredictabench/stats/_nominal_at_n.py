@@ -20,13 +20,10 @@ from unpredictabench.stats._ks_at_n import (
     KsAtNResult,
     subset_sizes,
 )
-from unpredictabench.stats._nominal import (
+from unpredictabench.stats._nominal import Floats, Integers, LabelLaw, law_of_labels
+from unpredictabench.stats._permutations import (
     MOST_PATTERN,
-    Floats,
-    Integers,
-    LabelLaw,
     checked_permutations,
-    law_of_labels,
     lehmer_digits,
     patterns,
 )

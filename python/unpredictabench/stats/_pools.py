@@ -43,7 +43,7 @@ class Pools(Protocol):
 
 
 def pools_of(
-    x: ArrayLike, y_or_target: Any, *, n_invalid: int | ArrayLike, workers: int | None
+    x: ArrayLike | RaggedArray, y_or_target: Any, *, n_invalid: int | ArrayLike, workers: int | None
 ) -> Pools:
     """Open pools and what they are compared with."""
     if _is_law(y_or_target):

@@ -114,8 +114,8 @@ def power(
     for laws with and without atoms. The smallest effect is the first on a grid of sizes with the
     power asked for, the grid refined three times (to .3 % or better); for rounding the power is
     not monotone in the step, and where the lattice lies matters too. Laws of whole numbers are
-    moved, stretched and rounded to whole numbers. Laws whose interquartile range is 0 use the distance between the
-    quantiles .01 and .99, or 1.
+    moved, stretched and rounded to whole numbers. Where the interquartile range is 0, the distance
+    between the quantiles .01 and .99 takes its place, or 1.
 
     References
     ----------

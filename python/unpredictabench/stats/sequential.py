@@ -9,7 +9,8 @@ import numpy as np
 from unpredictabench.errors import InputError
 from unpredictabench.stats._bands import law_bands
 from unpredictabench.stats._laws import law_of
-from unpredictabench.stats._nominal import lehmer_digits, multinomial_test
+from unpredictabench.stats._nominal import multinomial_test
+from unpredictabench.stats._permutations import lehmer_digits
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

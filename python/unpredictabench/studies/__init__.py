@@ -1,4 +1,4 @@
-"""Studies over many answers: KS@N at every N, differences of models, sweeps, plans; their figures."""
+"""Studies over many answers: KS@N at every N, differences of models, sweeps, plans."""
 
 from __future__ import annotations
 

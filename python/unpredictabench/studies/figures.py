@@ -41,7 +41,7 @@ def draw_differences(found: Mapping[str, Difference], path: str | os.PathLike[st
     """Draw differences as dots with both intervals, and the replicates behind the first."""
     title = "Difference in KS@N, first less second"
     figure, axes = _axes(title, height=1.6 + 1.0 * len(found))
-    for row, (_, one) in enumerate(reversed(found.items())):
+    for row, one in enumerate(reversed(list(found.values()))):
         spread = float(one.replicates.std())
         if spread > 0:
             heights, edges = _histogram(one.replicates)
@@ -51,13 +51,12 @@ def draw_differences(found: Mapping[str, Difference], path: str | os.PathLike[st
             _bar(axes, one.this_benchmark, row - 0.16, COLOURS[1], "this benchmark")
         axes.plot(one.estimate, row, "o", color=COLOURS[0], markersize=5)
     axes.axvline(0.0, color="#888888", linewidth=0.8)
-    axes.set_yticks(range(len(found)), list(reversed(found)))
+    axes.set_yticks(range(len(found)), list(found)[::-1])
     axes.set_ylim(-0.5, len(found) - 0.1)
     axes.set_xlabel("difference")
     handles, labels = axes.get_legend_handles_labels()
     named = dict(zip(labels, handles, strict=True))
-    axes.legend(named.values(), named.keys(), frameon=False, ncols=2, loc="upper center",
-                bbox_to_anchor=(0.5, -0.16 - 0.2 / len(found)))  # fmt: skip
+    figure.legend(named.values(), named.keys(), frameon=False, ncols=2, loc="outside lower center")
     _save(figure, path)
 
 
@@ -66,6 +65,7 @@ def draw_settings(
     found: Mapping[float, Difference],
     path: str | os.PathLike[str],
     *,
+    score: str,
     setting: str,
     reference: float,
 ) -> None:
@@ -75,7 +75,9 @@ def draw_settings(
     )
     above.plot(list(means), list(means.values()), "o-", color=COLOURS[0], linewidth=1.5)
     above.set_ylim(-0.02, 1.02)
-    above.set_ylabel("score")
+    above.set_title(f"{score} by {setting}, and its paired difference (95 %, tasks like these)",
+                    fontsize=11, loc="left")  # fmt: skip
+    above.set_ylabel(score)
     values = list(found)
     centre = [found[value].estimate for value in values]
     low = [found[value].tasks_like_these.low for value in values]
@@ -84,9 +86,9 @@ def draw_settings(
     below.plot(values, centre, "o", color=COLOURS[0])
     below.plot(reference, 0.0, "s", color=COLOURS[1], label=f"reference, {setting} {reference:g}")
     below.axhline(0.0, color="#888888", linewidth=0.8)
-    below.set_ylabel("paired difference, 95 %")
+    below.set_ylabel("difference from the reference")
     below.set_xlabel(setting)
-    below.legend(frameon=False, loc="lower left")
+    below.legend(frameon=False, loc="lower center")
     _bare(above)
     _bare(below)
     _save(figure, path)
@@ -106,6 +108,8 @@ def draw_plans(plans: Sequence[Plan], path: str | os.PathLike[str]) -> None:
     axes.set_yscale("log")
     ticks = sorted({one.difference for one in plans})
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    counts = [n for n in (50, 100, 200, 500, 1000, 2000, 5000) if n <= axes.get_ylim()[1]]
+    axes.set_yticks(counts, [f"{n:,}" for n in counts])
     axes.minorticks_off()
     axes.set_xlabel("difference in KS@N")
     axes.set_ylabel("tasks")
@@ -119,9 +123,9 @@ def _pyplot() -> Any:
     except ImportError as error:
         raise MissingExtraError("drawing figures", "report") from error
     mpl.use("agg")
-    from matplotlib import pyplot  # noqa: PLC0415 - as above
+    import matplotlib.pyplot as plt  # noqa: PLC0415 - as above
 
-    return pyplot
+    return plt
 
 
 def _axes(title: str, *, height: float = 4.5) -> tuple[Any, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
@@ -133,7 +133,7 @@ def sweep(
     pools = RaggedArray.from_rows([one.valid for one in observed])
     invalid = np.array([one.n_slots - one.valid.size for one in observed])
     laws = [one.task.target for one in observed]
-    found = ks_at_n(pools, laws, sizes, alpha=alpha, n_invalid=invalid)
+    found = ks_at_n(cast("Any", pools), laws, sizes, alpha=alpha, n_invalid=invalid)
     rates = np.asarray(found.pass_rate, dtype=np.float64).reshape(len(observed), sizes.size)
     errors = np.asarray(found.standard_error, dtype=np.float64).reshape(rates.shape)
     clusters = tuple(one.task.family for one in observed)

@@ -1,0 +1,93 @@
+"""``unpredictabench compare``: put stored runs beside each other."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from unpredictabench.score import Comparison
+
+MOST_TASKS = 10
+"""Tasks listed for a pair, the largest differences first."""
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@click.option("-n", "size", type=click.IntRange(1), help="N to compare at.  [largest in common]")
+@click.option("--alpha", default=1e-4, show_default=True, type=float, help="Level of the tests.")
+@click.option(
+    "--protocol",
+    default="strict",
+    show_default=True,
+    type=click.Choice(["strict", "valid", "paper"]),
+    help="As for score.",
+)
+@click.option("--suite", help="File of the suite, for runs on a suite of your own.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(runs: tuple[Path, ...], *, size: int | None, as_json: bool, **how: Any) -> None:
+    """Compare two or more runs on the tasks they share, with paired intervals and tests."""
+    from unpredictabench.score import SIZES, compare, score  # noqa: PLC0415 - --help needs no NumPy
+
+    sizes = sorted({*SIZES, size}) if size else SIZES
+    found = compare([score(path, n=sizes, **how) for path in runs], n=size)
+    if as_json:
+        click.echo(json.dumps(dataclasses.asdict(found), allow_nan=False, indent=1))
+    else:
+        show(found)
+
+
+def show(found: Comparison) -> None:
+    """Print a comparison: ranks, pairs, and the tasks that differ most.
+
+    Parameters
+    ----------
+    found : Comparison
+        The comparison.
+    """
+    from rich.console import Console  # noqa: PLC0415 - slow to import
+
+    from unpredictabench.cli._tables import print_rows  # noqa: PLC0415 - as above
+
+    console = Console(highlight=False)
+    names = _names(found)
+    order = sorted(range(len(names)), key=lambda i: -found.scores[i])
+    left_out = f", {found.n_left_out} that not all have left out" if found.n_left_out else ""
+    console.print(f"KS@{found.n} on {found.n_tasks} shared tasks{left_out}")
+    print_rows(console, [_ranked(found, names, i) for i in order])
+    print_rows(console, [
+        {
+            "pair": f"{names[pair.first]} - {names[pair.second]}",
+            "difference": f"{pair.difference:+.2f}",
+            "95 %": f"[{pair.interval.low:+.2f}, {pair.interval.high:+.2f}]",
+            "only one passes": f"{pair.n_first_only} : {pair.n_second_only}",
+            "McNemar p": f"{pair.mcnemar:.2g}",
+            "Holm p": f"{pair.adjusted:.2g}",
+        }
+        for pair in found.pairs
+    ])  # fmt: skip
+    if len(found.pairs) == 1:
+        print_rows(console, [
+            {
+                "task": task.task,
+                names[0]: f"{task.first:.2f}",
+                names[1]: f"{task.second:.2f}",
+                "adjusted p": "-" if task.adjusted is None else f"{task.adjusted:.2g}",
+            }
+            for task in found.pairs[0].tasks[:MOST_TASKS] if task.difference
+        ])  # fmt: skip
+
+
+def _names(found: Comparison) -> list[str]:
+    """Name runs by their models, or by their folders where models repeat."""
+    return list(found.models if len(set(found.models)) == len(found.models) else found.runs)
+
+
+def _ranked(found: Comparison, names: list[str], i: int) -> dict[str, str]:
+    best, worst = found.ranks[i]
+    rank = str(best) if best == worst else f"{best} to {worst}"
+    return {"model": names[i], f"KS@{found.n}": f"{found.scores[i]:.2f}", "rank": rank}

@@ -1,0 +1,120 @@
+"""The command that writes reports: a page, tables and figures for papers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from unpredictabench.report import Contents
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_FORMS = ("csv", "markdown", "latex")
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@click.option("-o", "--out", type=_FILE, help="The page to write.  [report.html]")
+@click.option(
+    "--figures", type=click.Path(path_type=Path, file_okay=False), help="Folder for SVG, PDF, CSV."
+)
+@click.option("--csv", type=_FILE, help="Write every number as CSV; - prints it.")
+@click.option("--markdown", type=_FILE, help="Write the table of scores; - prints it.")
+@click.option("--latex", type=_FILE, help="Write the table of scores; - prints it.")
+@click.option(
+    "-n", "sizes", multiple=True, type=click.IntRange(1), help="Sizes N.  [1 2 5 ... 100]"
+)
+@click.option("--alpha", default=1e-4, show_default=True, type=float, help="Level of the tests.")
+@click.option(
+    "--protocol",
+    default="strict",
+    show_default=True,
+    type=click.Choice(["strict", "valid", "paper"]),
+    help="strict: invalid answers count; valid: N valid ones; paper: as published.",
+)
+@click.option("--suite", help="File of the suite, for a run on a suite of your own.")
+@click.option("--title", help="Heading of the page.")
+@click.option("--no-baselines", is_flag=True, help="Leave out the rows of simple samplers.")
+@click.option("--no-published", is_flag=True, help="Leave out the published leaderboard.")
+def command(runs: tuple[Path, ...], *, out: Path | None, figures: Path | None, **how: Any) -> None:
+    """Write a report of stored runs: one HTML file that works offline.
+
+    The page is written unless only tables or figures are asked for. No model is asked.
+    """
+    tables = {form: how.pop(form) for form in _FORMS}
+    found = gathered(runs, **how)
+    if out or not (figures or any(tables.values())):
+        tables["html"] = out or Path("report.html")
+    for line in written(found, tables, figures):
+        click.echo(line)
+
+
+def gathered(
+    runs: tuple[Path, ...],
+    *,
+    sizes: tuple[int, ...],
+    no_baselines: bool,
+    no_published: bool,
+    **how: Any,
+) -> Contents:
+    """Score runs and gather what a report shows.
+
+    Parameters
+    ----------
+    runs : tuple of Path
+        Run folders.
+    sizes : tuple of int
+        Sizes N; the published ones by default.
+    no_baselines, no_published : bool
+        What to leave out.
+    how
+        As for `report.contents`.
+    """
+    from unpredictabench.integrations import published_rows  # noqa: PLC0415 - lazy command
+    from unpredictabench.report import contents  # noqa: PLC0415 - lazy command
+
+    if sizes:
+        how["n"] = sizes
+    published = () if no_published else published_rows()
+    return contents(runs, published=published, has_baselines=not no_baselines, **how)
+
+
+def written(found: Contents, tables: dict[str, Path | None], figures: Path | None) -> Iterator[str]:
+    """Write what was asked for.
+
+    Parameters
+    ----------
+    found : Contents
+        The report.
+    tables : dict
+        File by form: "html", "csv", "markdown", "latex"; the file "-" is the terminal.
+    figures : Path or None
+        Folder of figures.
+
+    Yields
+    ------
+    str
+        What was written, or a table itself.
+    """
+    from unpredictabench.report import (  # noqa: PLC0415 - lazy command
+        table_text,
+        write_figures,
+        write_page,
+    )
+
+    for form, file in tables.items():
+        if file is None:
+            continue
+        if form == "html":
+            yield f"{write_page(found, file)}: open it in any browser"
+        elif str(file) == "-":
+            yield table_text(found, form)  # type: ignore[arg-type]
+        else:
+            file.write_text(table_text(found, form), encoding="utf-8", errors="replace")  # type: ignore[arg-type]
+            yield str(file)
+    if figures is not None:
+        yield f"{figures}: {len(write_figures(found, figures))} files"
