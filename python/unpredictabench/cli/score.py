@@ -11,8 +11,8 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unpredictabench.score.baselines import Baseline
     from unpredictabench.score.results import RunScore
+    from unpredictabench.score.samplers import Baseline
 
 PROTOCOLS = ("strict", "valid", "paper")
 
