@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from unpredictabench.records import Completion, Reading, Task
     from unpredictabench.score.observations import Observed
     from unpredictabench.score.results import RunScore
-    from unpredictabench.score.rules import Protocol
+    from unpredictabench.score.rules import Estimator, Protocol
 
 
 def score_records(
@@ -34,6 +34,7 @@ def score_records(
     alpha: float = ALPHA,
     protocol: Protocol = "strict",
     mode: Reading = "lenient",
+    estimator: Estimator = "subsets",
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
 ) -> RunScore:
@@ -57,6 +58,9 @@ def score_records(
         answers. "paper": the published rule.
     mode : {"lenient", "strict"}, default "lenient"
         The reading of the extractor.
+    estimator : {"subsets", "first"}, default "subsets"
+        Pass rates over all subsets of N answers, or the verdict of the first N: for runs in which
+        a stopping rule looked at the answers.
     n_resamples : int, default 9999
         Bootstrap replicates of the intervals.
     confidence_level : float, default 0.95
@@ -82,7 +86,7 @@ def score_records(
     ----------
     UnpredictaBench, arXiv:2606.06622; Chen et al. (2021), arXiv:2107.03374 (subset averages).
     """
-    rules = Rules(tuple(n), alpha, protocol, mode, n_resamples, confidence_level)
+    rules = Rules(tuple(n), alpha, protocol, mode, estimator, n_resamples, confidence_level)
     observed, n_foreign = observe(tasks, completions, mode=mode)
     notes = (f"{n_foreign} answers belong to other tasks",) if n_foreign else ()
     found = _scored(observed, rules, notes)
@@ -139,9 +143,17 @@ def score(
     """
     opened = run if isinstance(run, Run) else open_run(run)
     tasks = planned_tasks(opened, suite)
+    may_stop = opened.settings.stop != "never"
     found = score_records(
-        tasks, opened.completions(), n=n, alpha=alpha, protocol=protocol, mode=mode
+        tasks,
+        opened.completions(),
+        n=n,
+        alpha=alpha,
+        protocol=protocol,
+        mode=mode,
+        estimator="first" if may_stop else "subsets",
     )
+    stopped = f"a stopping rule closed {len(opened.stopped_tasks)} tasks before their last answer"
     missing = f"{opened.n_missing} answers are missing: repeat the run to complete it"
     return dataclasses.replace(
         found,
@@ -149,7 +161,11 @@ def score(
         model=opened.settings.model,
         suite=opened.settings.suite,
         suite_hash=opened.settings.suite_hash,
-        notes=(*found.notes, *((missing,) if opened.n_missing else ())),
+        notes=(
+            *found.notes,
+            *((missing,) if opened.n_missing else ()),
+            *((stopped,) if opened.stopped_tasks else ()),
+        ),
     )
 
 
