@@ -288,19 +288,6 @@ def test_batches_are_scored_by_reply():
     assert mixed.pass_rate_errors[20] > 0
 
 
-def test_a_stopped_run_is_never_averaged():
-    """Where a rule looked at the answers, only the first N count, without N* or errors."""
-    task = task_of()
-    answers = [0.5] * 10 + np.linspace(0.01, 0.99, 30).tolist()
-    found = score_records(
-        [task], written(task, answers), n=(10, 20), estimator="first", **QUICK
-    ).tasks[0]
-    assert found.pass_rates == {10: 1.0, 20: 0.0}
-    assert found.pass_rate_errors == {10: None, 20: None}
-    assert found.n_star is None
-    assert "first N" in found.reasons["pass_rate"]
-
-
 def test_draws_stand_in_for_an_unknown_law():
     """A task known only by draws is tested as two samples, and by a fixed band where they tie."""
     rng = np.random.default_rng(8)

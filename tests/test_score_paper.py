@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from answering import Draws, task_of, written
+from unpredictabench.extract.observations import observe
 from unpredictabench.score import score_records
-from unpredictabench.score.observations import observe
 from unpredictabench.score.paper import has_ties, published_codes
 from unpredictabench.score.pools import pool_of
 from unpredictabench.tasks import load_suite

@@ -104,10 +104,13 @@ def _finish(runs: Sequence[Run | None], *, as_json: bool) -> None:
 
 
 def _about_the_default(job: Job) -> str:
+    sent = job.client().parameters
+    shown = {"temperature": "temperature", "min_p": "min-p"}
+    sampled = ", ".join(f"{word} {sent[name]:g}" for name, word in shown.items() if name in sent)
     return (
         f"Asking the model that comes with the package, {job.model}, on this machine: "
         f"{job.limit_tasks} tasks of every category, {job.samples} answers each, prompt style "
-        f"{job.style}, stored in {job.out}.\n"
+        f"{job.style}, {sampled}, stored in {job.out}.\n"
         f"All tasks, 100 answers each (hours): unpredictabench run {job.model}\n"
         "Another model: unpredictabench run MODEL --base-url URL"
     )

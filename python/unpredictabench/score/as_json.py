@@ -128,6 +128,7 @@ def task_json(task: TaskScore) -> Json:
         },
         "measures": dict(task.measures),
         "reasons": dict(task.reasons),
+        "stopped": task.stopped,
         "diagnosis": None,
     }
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from unpredictabench.score.observations import Observed
+    from unpredictabench.extract.observations import Observed
     from unpredictabench.score.rules import Protocol
 
 Floats: TypeAlias = "NDArray[np.float64]"
@@ -34,15 +34,12 @@ class Pool:
         Answers in one reply; more than 1 only for batch sampling under "strict".
     is_shrinking : bool
         Whether fewer than N answers stand for N, as published.
-    only_first : bool
-        Whether only the first N answers may be looked at, because a stopping rule looked at them.
     """
 
     observed: Observed
     slots: Floats
     n_asked: int
     is_shrinking: bool = False
-    only_first: bool = False
 
     @property
     def whole(self) -> Sample:
@@ -52,7 +49,7 @@ class Pool:
     @property
     def is_exchangeable(self) -> bool:
         """Whether any subset of the answers is as good as any other."""
-        return self.observed.n_asked == 1 and not self.only_first
+        return self.observed.n_asked == 1
 
     def blocks(self, n: int) -> Iterator[Sample]:
         """Yield the samples of `n` answers that share none, the first `n` answers first.
@@ -62,12 +59,11 @@ class Pool:
         if self.is_shrinking and 0 < self.slots.size < n:
             yield self.whole
         stride = -(-n // self.n_asked) * self.n_asked
-        starts = range(0, self.slots.size - n + 1, stride)
-        for start in starts[:1] if self.only_first else starts:
+        for start in range(0, self.slots.size - n + 1, stride):
             yield _sample(self.slots[start : start + n])
 
 
-def pool_of(observed: Observed, protocol: Protocol, *, only_first: bool = False) -> Pool:
+def pool_of(observed: Observed, protocol: Protocol) -> Pool:
     """Choose the slots of a task that a protocol looks at.
 
     Parameters
@@ -77,8 +73,6 @@ def pool_of(observed: Observed, protocol: Protocol, *, only_first: bool = False)
     protocol : {"strict", "valid", "paper"}
         "strict" takes all slots; "valid" the valid ones; "paper" the valid ones in the order of
         the published result folders, which are sorted as text: run_1, run_10, run_100, run_11.
-    only_first : bool
-        Whether only the first N answers may be looked at.
 
     Returns
     -------
@@ -86,9 +80,9 @@ def pool_of(observed: Observed, protocol: Protocol, *, only_first: bool = False)
         The pool.
     """
     if protocol == "strict":
-        return Pool(observed, observed.values, observed.n_asked, only_first=only_first)
+        return Pool(observed, observed.values, observed.n_asked)
     if protocol == "valid":
-        return Pool(observed, observed.valid, 1, only_first=only_first)
+        return Pool(observed, observed.valid, 1)
     order = np.argsort([str(number + 1) for number in observed.numbers.tolist()], kind="stable")
     values = observed.values[order]
     return Pool(observed, values[np.isfinite(values)], 1, is_shrinking=True)

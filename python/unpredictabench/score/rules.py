@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from unpredictabench.records import Reading
 
 Protocol: TypeAlias = Literal["strict", "valid", "paper"]
-Estimator: TypeAlias = Literal["subsets", "first"]
 SIZES: Final = (1, 2, 5, 10, 20, 50, 100)
 """The published sizes N (arXiv 2606.06622)."""
 ALPHA: Final = 1e-4
@@ -38,8 +37,6 @@ class Rules:
         them are demanded; or the published rule.
     mode : {"lenient", "strict"}
         The reading of the extractor.
-    estimator : {"subsets", "first"}
-        All subsets of N answers, or the first N only.
     n_resamples : int
         Bootstrap replicates.
     confidence_level : float
@@ -50,7 +47,6 @@ class Rules:
     alpha: float = ALPHA
     protocol: Protocol = "strict"
     mode: Reading = "lenient"
-    estimator: Estimator = "subsets"
     n_resamples: int = 9999
     confidence_level: float = 0.95
 
@@ -65,7 +61,5 @@ class Rules:
                 raise InputError(name, "lie strictly between 0 and 1", value)
         if self.protocol not in get_args(Protocol):
             raise InputError("protocol", "be 'strict', 'valid' or 'paper'", self.protocol)
-        if self.estimator not in get_args(Estimator):
-            raise InputError("estimator", "be 'subsets' or 'first'", self.estimator)
         if self.n_resamples < 1:
             raise InputError("n_resamples", "be at least 1", self.n_resamples)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from unpredictabench.extract.observations import decimals_of
 from unpredictabench.records import CATEGORIES
-from unpredictabench.score.observations import decimals_of
 from unpredictabench.score.rates import (
     benchmark_rate,
     cluster_of,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from unpredictabench.clients import SimulatedClient
+from unpredictabench.extract.observations import observe
 from unpredictabench.records import CATEGORIES, Request
-from unpredictabench.score.observations import observe
 from unpredictabench.score.rates import cluster_of, rate
 from unpredictabench.score.tasks import judge_all
 from unpredictabench.targets import content_hash

@@ -6,8 +6,9 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from unpredictabench.errors import SuiteError
+from unpredictabench.extract.observations import observe
+from unpredictabench.score.early import leave_out, marked, note
 from unpredictabench.score.measures import measure
-from unpredictabench.score.observations import observe
 from unpredictabench.score.paper import could_differ
 from unpredictabench.score.rules import ALPHA, SIZES, Rules
 from unpredictabench.score.runs import run_score
@@ -18,12 +19,12 @@ from unpredictabench.tasks import Suite, load_suite
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
+    from unpredictabench.extract.observations import Observed
     from unpredictabench.records import Completion, Reading, Task
-    from unpredictabench.score.observations import Observed
     from unpredictabench.score.results import RunScore
-    from unpredictabench.score.rules import Estimator, Protocol
+    from unpredictabench.score.rules import Protocol
 
 
 def score_records(
@@ -34,9 +35,10 @@ def score_records(
     alpha: float = ALPHA,
     protocol: Protocol = "strict",
     mode: Reading = "lenient",
-    estimator: Estimator = "subsets",
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
+    stop: str = "never",
+    stopped: Collection[str] = (),
 ) -> RunScore:
     """Score answers: read them, test every task, sum up with intervals.
 
@@ -58,13 +60,14 @@ def score_records(
         answers. "paper": the published rule.
     mode : {"lenient", "strict"}, default "lenient"
         The reading of the extractor.
-    estimator : {"subsets", "first"}, default "subsets"
-        Pass rates over all subsets of N answers, or the verdict of the first N: for runs in which
-        a stopping rule looked at the answers.
     n_resamples : int, default 9999
         Bootstrap replicates of the intervals.
     confidence_level : float, default 0.95
         Coverage of the intervals.
+    stop : str, default "never"
+        Name of the rule by which tasks were stopped early.
+    stopped : collection of str
+        The tasks it stopped: see `unpredictabench.score.early`.
 
     Returns
     -------
@@ -86,21 +89,30 @@ def score_records(
     ----------
     UnpredictaBench, arXiv:2606.06622; Chen et al. (2021), arXiv:2107.03374 (subset averages).
     """
-    rules = Rules(tuple(n), alpha, protocol, mode, estimator, n_resamples, confidence_level)
+    rules = Rules(tuple(n), alpha, protocol, mode, n_resamples, confidence_level)
     observed, n_foreign = observe(tasks, completions, mode=mode)
     notes = (f"{n_foreign} answers belong to other tasks",) if n_foreign else ()
-    found = _scored(observed, rules, notes)
+    found = _scored(observed, rules, notes, (stop, stopped))
     if protocol != "paper":
         return found
     # The published verdicts are shown beside ours on the same answers.
-    strict = _scored(observed, dataclasses.replace(rules, protocol="strict"), notes)
+    strict_rules = dataclasses.replace(rules, protocol="strict")
+    strict = _scored(observed, strict_rules, notes, (stop, stopped))
     return dataclasses.replace(found, strict=strict)
 
 
-def _scored(observed: Sequence[Observed], rules: Rules, notes: tuple[str, ...]) -> RunScore:
+def _scored(
+    observed: Sequence[Observed],
+    rules: Rules,
+    notes: tuple[str, ...],
+    early: tuple[str, Collection[str]],
+) -> RunScore:
+    stop, stopped = early
     judged = judge_all(observed, rules)
+    leave_out(judged, stop, stopped, rules)
+    notes = (*notes, *note(stop, stopped, rules))
     measures = measure(judged.pools)
-    scores = task_scores(judged, rules, measures)
+    scores = marked(task_scores(judged, rules, measures), stop, stopped, rules)
     if rules.protocol == "paper":
         tasks = [each.task for each in observed]
         near = could_differ(tasks, [task.pvalue for task in scores], rules.alpha)
@@ -143,7 +155,6 @@ def score(
     """
     opened = run if isinstance(run, Run) else open_run(run)
     tasks = planned_tasks(opened, suite)
-    may_stop = opened.settings.stop != "never"
     found = score_records(
         tasks,
         opened.completions(),
@@ -151,9 +162,9 @@ def score(
         alpha=alpha,
         protocol=protocol,
         mode=mode,
-        estimator="first" if may_stop else "subsets",
+        stop=opened.settings.stop,
+        stopped=opened.stopped_tasks,
     )
-    stopped = f"a stopping rule closed {len(opened.stopped_tasks)} tasks before their last answer"
     missing = f"{opened.n_missing} answers are missing: repeat the run to complete it"
     return dataclasses.replace(
         found,
@@ -161,11 +172,7 @@ def score(
         model=opened.settings.model,
         suite=opened.settings.suite,
         suite_hash=opened.settings.suite_hash,
-        notes=(
-            *found.notes,
-            *((missing,) if opened.n_missing else ()),
-            *((stopped,) if opened.stopped_tasks else ()),
-        ),
+        notes=(*found.notes, *((missing,) if opened.n_missing else ())),
     )
 
 

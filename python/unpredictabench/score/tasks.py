@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from unpredictabench.score.observations import Observed
+    from unpredictabench.extract.observations import Observed
     from unpredictabench.score.pools import Pool
     from unpredictabench.score.rules import Rules
 
@@ -34,7 +34,6 @@ TOO_FEW = "fewer than N answers"
 NO_ANSWER = "no answer"
 WHOLE = "all answers are whole numbers, and the law is continuous"
 FEWEST_TO_WARN = 5
-STOPPED = "only the first N answers: how many there are may depend on what they are"
 BATCHED = "answers of one reply depend on each other: first N by reply, error over replies"
 
 
@@ -79,8 +78,7 @@ def judge_all(observed: Sequence[Observed], rules: Rules, *, only_rates: bool = 
     Judged
         One row a task.
     """
-    only_first = rules.estimator == "first"
-    pools = [pool_of(each, rules.protocol, only_first=only_first) for each in observed]
+    pools = [pool_of(each, rules.protocol) for each in observed]
     largest = max((pool.slots.size for pool in pools), default=0)
     all_n = curve_sizes(largest, rules.n)
     curve_n = all_n[np.isin(all_n, rules.n)] if only_rates else all_n
@@ -138,9 +136,7 @@ def _task_score(
     pool, v = judged.pools[row], judged.verdicts
     task, observed = pool.observed.task, pool.observed
     n_valid = int(observed.statuses.get("valid", 0))
-    levels = (0.5, 0.9, 0.1)
-    curve = np.full_like(v.curve[row], np.nan) if pool.only_first else v.curve[row]
-    stars = [largest_n(judged.curve_n, curve, level) for level in levels]
+    stars = [largest_n(judged.curve_n, v.curve[row], level) for level in (0.5, 0.9, 0.1)]
     return TaskScore(
         task=task.id,
         category=task.category,
@@ -205,7 +201,7 @@ def _reasons(pool: Pool, rules: Rules) -> dict[str, str]:
         elif 2 * n > pool.slots.size:
             reasons[f"pass_rate_error.{n}"] = "unreliable: N is more than half of the answers"
     if not pool.is_exchangeable:
-        reasons["pass_rate"] = STOPPED if pool.only_first else BATCHED
+        reasons["pass_rate"] = BATCHED
     valid = pool.observed.valid
     is_real = pool.observed.task.support == "continuous" and valid.size >= FEWEST_TO_WARN
     if is_real and bool((np.isfinite(valid) & (valid == np.round(valid))).all()):
