@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from unpredictabench.score.observations import observe
 
 from answering import Draws, task_of, written
+from unpredictabench.extract.observations import observe
 from unpredictabench.score import score_records
 from unpredictabench.score.paper import has_ties, published_codes
 from unpredictabench.score.pools import pool_of

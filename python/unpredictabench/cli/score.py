@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
     from unpredictabench.records import Reading
     from unpredictabench.report.tables import Form
-    from unpredictabench.score.baselines import Baseline
     from unpredictabench.score.results import RunScore
     from unpredictabench.score.rules import Protocol
+    from unpredictabench.score.samplers import Baseline
 
 PROTOCOLS = ("strict", "valid", "paper")
 

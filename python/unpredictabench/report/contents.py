@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from unpredictabench.diagnose import RunDiagnosis
     from unpredictabench.records import Interval, Task
     from unpredictabench.report.answers import Sample
-    from unpredictabench.score.baselines import Baseline
     from unpredictabench.score.results import Rate, RunScore
+    from unpredictabench.score.samplers import Baseline
 
 
 class PublishedShare(Protocol):

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from unpredictabench.records import Reading, Task
     from unpredictabench.report.contents import PublishedScores
-    from unpredictabench.score.baselines import Baseline
     from unpredictabench.score.rules import Protocol
+    from unpredictabench.score.samplers import Baseline
     from unpredictabench.tasks import Suite
 
     Given: TypeAlias = Run | RunScore | str | os.PathLike[str]

@@ -30,7 +30,7 @@ Integers: TypeAlias = "NDArray[np.int64]"
 N_DRAWS: Final = 10_000_000
 """Draws of a null that cannot be computed."""
 COARSE: Final = (1, 2, 5, 10, 14, 20, 30, 50, 70, 100, 140, 200, 300, 500, 700, 1000)
-"""Sizes at which drawn pass rates are computed; in between they are interpolated."""
+"""Sizes at which pass rates of labels are computed; in between they are interpolated."""
 
 
 def is_shuffle(task: Task) -> bool:
@@ -89,13 +89,12 @@ class Labels:
         return passed
 
     def shares(self, n: Integers, rules: Rules) -> tuple[Floats, Floats]:
-        """Return the share of subsets of each size that pass, and its standard error."""
+        """Return the share of subsets of some sizes that pass; in between it is interpolated."""
         rates, errors = np.empty((2, len(self.pools), n.size))
+        some = coarse_sizes(n, rules)
         for row, pool in enumerate(self.pools):
             law = label_law(pool.observed.task)
             counts, lost = _counts(law, pool.whole)
-            is_exact = all(law.is_exact(int(size)) for size in n)
-            some = n if is_exact else coarse_sizes(n, rules)
             found = multinomial_at_n(
                 counts[0], law.p, some, alpha=rules.alpha, n_invalid=int(lost[0])
             )
@@ -183,7 +182,7 @@ def label_law(task: Task) -> LabelLaw:
 
 
 def coarse_sizes(n: Integers, rules: Rules) -> Integers:
-    """Return the sizes at which a drawn pass rate is computed: those asked for and a few more."""
+    """Return the sizes at which pass rates of labels are computed: those asked for and more."""
     wanted = {*rules.n, *COARSE, *n[-1:].tolist()}
     return np.array([size for size in n.tolist() if size in wanted], dtype=np.int64)
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from unpredictabench.errors import SuiteError
 from unpredictabench.extract.observations import observe
-from unpredictabench.score.baselines import Baseline, baselines
 from unpredictabench.score.early import leave_out, marked, note
 from unpredictabench.score.measures import measure
 from unpredictabench.score.paper import could_differ
 from unpredictabench.score.rules import ALPHA, SIZES, Rules
 from unpredictabench.score.runs import run_score
+from unpredictabench.score.samplers import Baseline, baselines
 from unpredictabench.score.tasks import judge_all, task_scores
 from unpredictabench.store import Run, open_run
 from unpredictabench.tasks import Suite, load_suite

@@ -61,7 +61,7 @@ class Judged:
         return np.array([pool.slots.size for pool in self.pools], dtype=np.int64)
 
 
-def judge_all(observed: Sequence[Observed], rules: Rules, *, with_curve: bool = True) -> Judged:
+def judge_all(observed: Sequence[Observed], rules: Rules, *, only_rates: bool = False) -> Judged:
     """Test every task by the test of its kind.
 
     Parameters
@@ -70,8 +70,8 @@ def judge_all(observed: Sequence[Observed], rules: Rules, *, with_curve: bool = 
         What the slots hold.
     rules : Rules
         Sizes, level, protocol.
-    with_curve : bool
-        Whether to compute the pass rate at every N, or only at those asked for.
+    only_rates : bool
+        Whether the pass rates at the sizes asked for are all that is wanted.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def judge_all(observed: Sequence[Observed], rules: Rules, *, with_curve: bool = 
     pools = [pool_of(each, rules.protocol) for each in observed]
     largest = max((pool.slots.size for pool in pools), default=0)
     all_n = curve_sizes(largest, rules.n)
-    curve_n = all_n if with_curve else all_n[np.isin(all_n, rules.n)]
+    curve_n = all_n[np.isin(all_n, rules.n)] if only_rates else all_n
     verdicts = Verdicts.empty(len(pools), len(rules.n), curve_n.size)
     if rules.protocol != "paper" and largest:
         prepare([each.task for each in observed], all_n, coarse_sizes(all_n, rules), rules.alpha)
@@ -92,7 +92,8 @@ def judge_all(observed: Sequence[Observed], rules: Rules, *, with_curve: bool = 
             key = (kind, pool.is_exchangeable)
             rows_by_kind.setdefault(key, []).append(row)
     for (kind, _), rows in rows_by_kind.items():
-        verdicts.put(rows, judge(kind([pools[row] for row in rows]), rules, curve_n))
+        comparison = kind([pools[row] for row in rows])
+        verdicts.put(rows, judge(comparison, rules, curve_n, only_rates=only_rates))
     return Judged(pools, verdicts, curve_n)
 
 

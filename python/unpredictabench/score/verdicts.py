@@ -105,7 +105,9 @@ class Comparison(Protocol):
         ...
 
 
-def judge(comparison: Comparison, rules: Rules, curve_n: Integers) -> Verdicts:
+def judge(
+    comparison: Comparison, rules: Rules, curve_n: Integers, *, only_rates: bool = False
+) -> Verdicts:
     """Test pools at every size.
 
     Parameters
@@ -116,6 +118,8 @@ def judge(comparison: Comparison, rules: Rules, curve_n: Integers) -> Verdicts:
         Sizes and level.
     curve_n : numpy.ndarray of int64
         Sizes of the curve, among them those asked for.
+    only_rates : bool
+        Whether pass rates of exchangeable answers are all that is wanted.
 
     Returns
     -------
@@ -125,14 +129,17 @@ def judge(comparison: Comparison, rules: Rules, curve_n: Integers) -> Verdicts:
     pools = comparison.pools
     verdicts = Verdicts.empty(len(pools), len(rules.n), curve_n.size)
     verdicts.method[:] = comparison.method
-    comparison.whole(verdicts)
     asked = np.array(rules.n, dtype=np.int64)
-    verdicts.sizes[:] = comparison.sizes(asked, rules.alpha)
+    if not only_rates:
+        comparison.whole(verdicts)
+        verdicts.sizes[:] = comparison.sizes(asked, rules.alpha)
     places, is_there = np.searchsorted(curve_n, asked), np.isin(asked, curve_n)
     if pools[0].is_exchangeable:
         verdicts.curve[:], errors = comparison.shares(curve_n, rules)
         verdicts.rates[:, is_there] = verdicts.curve[:, places[is_there]]
         verdicts.errors[:, is_there] = errors[:, places[is_there]]
+        if only_rates:
+            return verdicts
         known = verdicts.rates if comparison.has_exact_shares else np.full_like(verdicts.rates, 0.5)
         first, shrunk, _ = _block_rates(comparison, rules, known)
         verdicts.passes[:] = first

@@ -110,7 +110,7 @@ def _baseline(name: str, tasks: Sequence[Task], rules: Rules, n_slots: int) -> B
 def _rates(name: str, tasks: Sequence[Task], rules: Rules, n_slots: int) -> Floats:
     completions = asyncio.run(_answers(name, tasks, n_slots))
     observed, _ = observe(tasks, completions, mode=rules.mode)
-    return judge_all(observed, rules, with_curve=False).verdicts.rates
+    return judge_all(observed, rules, only_rates=True).verdicts.rates
 
 
 async def _answers(name: str, tasks: Sequence[Task], n_slots: int) -> list[Completion]:
