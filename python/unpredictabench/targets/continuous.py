@@ -68,7 +68,11 @@ class ScipyLaw(NumericLaw):
         return np.asarray(self._law.cdf(x), dtype=np.float64)
 
     def _pdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(self._law.pdf(x), dtype=np.float64)
+        try:
+            density = self._law.pdf(x)
+        except OverflowError:  # SciPy's beta raises it beside 0, where the density is huge
+            density = np.exp(self._law.logpdf(x))
+        return np.asarray(density, dtype=np.float64)
 
     def _ppf(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
         if self._name == "beta":

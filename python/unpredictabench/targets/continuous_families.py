@@ -25,6 +25,8 @@ COMPONENTS = {
 """What each kind of Rayleigh mixture needs beside the scale."""
 
 
+LOG_SIZE = 500.0  # exp(500) = 1.4e217: some scale beside it is left
+
 def _from_scipy(
     names: tuple[str, str],
     parameters: tuple[Parameter, ...],
@@ -159,7 +161,7 @@ CONTINUOUS = (
     ),
     _from_scipy(
         ("log-normal", "lognorm"),
-        (real("log_mean"), positive("log_sd")),
+        (real("log_mean", LOG_SIZE), positive("log_sd")),
         lambda p: ((p["log_sd"],), 0.0, math.exp(p["log_mean"])),
     ),
     _from_scipy(("rayleigh", "rayleigh"), (positive("scale"),), lambda p: ((), 0.0, p["scale"])),

@@ -94,6 +94,9 @@ def read_suite(path: Path) -> Suite:
             raise Place(str(path), str(number)).error("id", "differ from all others", entry.id)
         entries[entry.id] = entry
     name, version = fields.get("name", path.stem), fields.get("version", "1")
+    for field, value in (("name", name), ("version", version)):
+        if not isinstance(value, str | int | float):
+            raise place.error(field, "be a text or a number", value)
     return Suite(str(name), str(version), entries.values())
 
 
@@ -101,13 +104,26 @@ def _parsed(path: Path) -> object:
     try:
         text = path.read_text(encoding="utf-8")
         if path.suffix.lower() in {".yaml", ".yml"}:
-            return yaml.safe_load(text)
-        return json.loads(text)
+            data = yaml.safe_load(text)
+        else:
+            data = json.loads(text, object_pairs_hook=_without_doubles)
+        # Refuses what holds itself, is nested without end or has half a surrogate pair.
+        json.dumps(data, default=str, ensure_ascii=False, skipkeys=True).encode()
     except (OSError, UnicodeDecodeError) as error:
         raise SuiteError(f"{path} cannot be read: {error}") from error
-    except (yaml.YAMLError, ValueError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())
         raise SuiteError(f"{path} is not JSON or YAML: {reason}") from error
+
+
+def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return the object of some pairs, none of which may hide another."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the field {shortened(twice)} stands twice in one object")
+    return fields
 
 
 def _entry(path: Path, number: int, given: object) -> Entry:
@@ -122,6 +138,8 @@ def _entry(path: Path, number: int, given: object) -> Entry:
             if field == "program" and value is None:
                 continue
             raise place.error(field, "be a text", value)
+    if not task["id"].isprintable() or task["id"] != task["id"].strip():
+        raise place.error("id", "be one line without blanks at its ends", task["id"])
     answer = _answer(place, task.get("answer", {}))
     category = task.get("category", DEFAULT_CATEGORY[answer.kind])
     spread = task.get("spread")
@@ -129,12 +147,15 @@ def _entry(path: Path, number: int, given: object) -> Entry:
     if spread is not None:
         _one_of(place, "spread", spread, SPREADS)
     law, resolved = _law(place, path.parent, task["law"], answer)
+    support = target_from_spec(resolved).support
+    if task.get("support", support) != support:
+        raise place.error("support", f"be {support}, as the law is, or left out", task["support"])
     return Entry(
         id=task["id"],
         category=category,
         family=task.get("family", str(law.get("family", "own"))),
         spread=spread,
-        support=target_from_spec(resolved).support,
+        support=support,
         question=task["question"],
         answer=answer,
         law=law,
@@ -186,6 +207,9 @@ def _law(
 def _check_outcomes(place: Place, answer: Answer, target: Any) -> None:
     """Check that the outcomes of a nominal law are answers of the form asked for."""
     n = len(answer.items)
+    named = target.spec.get("permutation", {}).get("items")
+    if named is not None and named != list(answer.items):
+        raise place.error("law.permutation.items", "be those of the answer, in order", named)
     for outcome in target.outcomes:
         if answer.kind == "permutation":
             is_right = isinstance(outcome, tuple) and len(outcome) == n
