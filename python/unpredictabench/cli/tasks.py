@@ -171,7 +171,9 @@ def audit(suite: Suite, *, checks: tuple[Any, ...], runs: int, as_json: bool) ->
 
     findings = auditing.audit(suite, checks=checks or auditing.CHECKS, n_runs=runs)
     if not findings:
-        raise SuiteError("no check applies to a task that fits every filter, so nothing was checked")
+        raise SuiteError(
+            "no check applies to a task that fits every filter, so nothing was checked"
+        )
     wrong = [finding for finding in findings if not finding.is_right]
     if as_json:
         click.echo(json.dumps([_finding(each) for each in findings], indent=1))

@@ -189,9 +189,7 @@ def _are_outcomes(value: object) -> bool:
     if not all(isinstance(item, list) for item in value):
         return False
     indices = list(range(len(value[0])))
-    is_order = all(
-        all(map(is_whole, item)) and sorted(item) == indices for item in value
-    )
+    is_order = all(all(map(is_whole, item)) and sorted(item) == indices for item in value)
     return is_order and len({tuple(item) for item in value}) == len(value)
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from unpredictabench.targets.law import NumericLaw
 
+LOG_SIZE = 500.0  # exp(500) = 1.4e217, which leaves room for a spread
 LOW_HIGH = (real("low"), real("high"))
 PLACE = (real("location"), positive("scale"))
 COMPONENTS = {
@@ -24,8 +25,6 @@ COMPONENTS = {
 }
 """What each kind of Rayleigh mixture needs beside the scale."""
 
-
-LOG_SIZE = 500.0  # exp(500) = 1.4e217: some scale beside it is left
 
 def _from_scipy(
     names: tuple[str, str],

@@ -230,9 +230,7 @@ class NumericLaw(Law):
     @abstractmethod
     def _moments(self) -> tuple[float | None, float | None]: ...
 
-    def _settled(
-        self, levels: NDArray[np.float64], x: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _settled(self, levels: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Fill in 0 or 1 where a formula overflowed to NaN, which only far tails do."""
         is_lost = np.isnan(levels)
         if not is_lost.any():

@@ -69,7 +69,9 @@ def real(name: str, size: float = LARGEST) -> Parameter:
 
 def positive(name: str, at_most: float = LARGEST) -> Parameter:
     """Return a parameter that is a number above 0."""
-    bounds = f"at most {at_most:,.0f}" if at_most < LARGEST else f"in [{1 / LARGEST:g}, {LARGEST:g}]"
+    bounds = (
+        f"at most {at_most:,.0f}" if at_most < LARGEST else f"in [{1 / LARGEST:g}, {LARGEST:g}]"
+    )
     return Parameter(
         name,
         f"be a finite number above 0 and {bounds}",

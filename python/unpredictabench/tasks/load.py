@@ -63,7 +63,7 @@ def load_suite(source: str | os.PathLike[str] = "v1", *, variant: int | None = N
     if not os.path.isfile(path):  # noqa: PTH113 - a name too long for a file is no error to it
         known = (*SUITES, *(f.name for f in path.parent.glob("*") if f.is_file()))
         raise SuiteError(
-            f"there is no suite and no file {shortened(str(path), 200)}; the nearest names are "
+            f"there is no suite and no file {shortened(os.fsdecode(source), 200)}; the nearest names are "
             f"{nearest(path.name, known)}"
         )
     from unpredictabench.tasks.own import read_suite  # noqa: PLC0415 - loads NumPy and YAML

@@ -104,16 +104,31 @@ def _parsed(path: Path) -> object:
     try:
         text = path.read_text(encoding="utf-8")
         if path.suffix.lower() in {".yaml", ".yml"}:
-            data = yaml.safe_load(text)
+            data = yaml.load(text, _StrictLoader)  # noqa: S506 - a safe loader
         else:
             data = json.loads(text, object_pairs_hook=_without_doubles)
-        # Refuses what holds itself, is nested without end or has half a surrogate pair.
-        json.dumps(data, default=str, ensure_ascii=False, skipkeys=True).encode()
+        return _plain(data)
     except (OSError, UnicodeDecodeError) as error:
         raise SuiteError(f"{path} cannot be read: {error}") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())
         raise SuiteError(f"{path} is not JSON or YAML: {reason}") from error
+
+
+def _plain(data: object) -> object:
+    """Return data that neither holds itself nor is nested without end nor has half a surrogate."""
+    json.dumps(data, default=str, ensure_ascii=False, skipkeys=True).encode()
+    return data
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """A safe loader in which no field may hide another."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002 - PyYAML's signature
+        """Return the mapping of a node."""
+        names = [key.value for key, _ in node.value if key.value != "<<"]
+        _without_doubles([(str(name), None) for name in names])
+        return super().construct_mapping(node, deep)
 
 
 def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -129,7 +144,7 @@ def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
 def _entry(path: Path, number: int, given: object) -> Entry:
     """Return the entry of one task of the file."""
     name = given.get("id") if isinstance(given, Mapping) else None
-    place = Place(str(path), name if isinstance(name, str) and name else str(number))
+    place = Place(str(path), name if _is_line(name) else str(number))
     task = _mapping(place, "it", given, TASK_FIELDS, required=("id", "question", "law"))
     for field in ("id", "question", "family", "rationale", "program"):
         value = task.get(field, "")
@@ -138,7 +153,7 @@ def _entry(path: Path, number: int, given: object) -> Entry:
             if field == "program" and value is None:
                 continue
             raise place.error(field, "be a text", value)
-    if not task["id"].isprintable() or task["id"] != task["id"].strip():
+    if not _is_line(task["id"]):
         raise place.error("id", "be one line without blanks at its ends", task["id"])
     answer = _answer(place, task.get("answer", {}))
     category = task.get("category", DEFAULT_CATEGORY[answer.kind])
@@ -163,6 +178,10 @@ def _entry(path: Path, number: int, given: object) -> Entry:
         program=task.get("program"),
         resolved=resolved,
     )
+
+
+def _is_line(name: object) -> bool:
+    return isinstance(name, str) and name != "" and name.isprintable() and name == name.strip()
 
 
 def _answer(place: Place, given: object) -> Answer:
