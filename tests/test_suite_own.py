@@ -287,13 +287,25 @@ def test_a_program_file_that_is_no_text_is_named(tmp_path):
     ("source", "message"),
     [
         (
-            "import os\nfor n in range(3, 9):\n    try: os.write(n, b'?')\n    except OSError: pass",
+            """
+import os
+for n in range(3, 9):
+    try:
+        os.write(n, b"?")
+    except OSError:
+        pass
+""",
             "disturbed",
         ),
         ("import json\njson.dumps = lambda x: '?'", "disturbed"),
         (
-            "import os, pathlib\nflag = pathlib.Path(FLAG)\n"
-            "if not flag.exists():\n    flag.touch()\n    os.fork()",
+            """
+import os, pathlib
+flag = pathlib.Path(FLAG)
+if not flag.exists():
+    flag.touch()
+    os.fork()
+""",
             "second process",
         ),
     ],

@@ -52,8 +52,9 @@ still, and no formula overflows on the way."""
 
 def is_number(value: object) -> bool:
     """Tell whether a value is a finite number and not a truth value."""
-    is_real = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_real and abs(value) <= sys.float_info.max
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) <= sys.float_info.max
 
 
 def is_whole(value: object, low: float = -math.inf, high: float = math.inf) -> bool:

@@ -226,9 +226,6 @@ def _law(
 def _check_outcomes(place: Place, answer: Answer, target: Any) -> None:
     """Check that the outcomes of a nominal law are answers of the form asked for."""
     n = len(answer.items)
-    named = target.spec.get("permutation", {}).get("items")
-    if named is not None and named != list(answer.items):
-        raise place.error("law.permutation.items", "be those of the answer, in order", named)
     for outcome in target.outcomes:
         if answer.kind == "permutation":
             is_right = isinstance(outcome, tuple) and len(outcome) == n
@@ -240,6 +237,9 @@ def _check_outcomes(place: Place, answer: Answer, target: Any) -> None:
             is_right, rule = isinstance(outcome, str), "have outcomes that are texts"
         if not is_right:
             raise place.error("law", rule, outcome)
+    named = target.spec.get("permutation", {}).get("items")
+    if named is not None and named != list(answer.items):
+        raise place.error("law.permutation.items", "be those of the answer, in order", named)
 
 
 def _mapping(
