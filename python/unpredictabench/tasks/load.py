@@ -60,7 +60,7 @@ def load_suite(source: str | os.PathLike[str] = "v1", *, variant: int | None = N
     if source in SUITES:
         return _frozen(str(source))
     path = Path(os.fsdecode(source))
-    if not os.path.isfile(path):  # noqa: PTH113 - a name too long for a file is no error to it
+    if not os.path.isfile(path):  # noqa: PTH113 - which takes a name of any length
         known = (*SUITES, *(f.name for f in path.parent.glob("*") if f.is_file()))
         raise SuiteError(
             f"there is no suite and no file {shortened(os.fsdecode(source), 200)}; the nearest names are "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, TypeGuard, get_args
 
 import yaml
 
@@ -180,7 +180,7 @@ def _entry(path: Path, number: int, given: object) -> Entry:
     )
 
 
-def _is_line(name: object) -> bool:
+def _is_line(name: object) -> TypeGuard[str]:
     return isinstance(name, str) and name != "" and name.isprintable() and name == name.strip()
 
 
