@@ -134,7 +134,7 @@ command = click.Command(
             help="Run folder; for a file of models the folder of the run folders.  [runs/MODEL]",
         ),
         _option("--base-url", help="Endpoint up to /v1; any OpenAI-compatible server."),
-        _option("--api-key-env", help="Environment variable that holds the key."),
+        _option("--api-key-env", help="Environment variable that holds the key.  [OPENAI_API_KEY]"),
         _option("--endpoint", type=click.Choice(["chat", "completions"]),
                 help="Kind of endpoint; completions is for base models.  [chat]"),
         _option("--suite", help="Name or file of the suite.  [v1]"),

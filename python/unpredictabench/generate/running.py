@@ -20,7 +20,7 @@ from unpredictabench.store import keep_readings, open_run, open_writer
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping
+    from collections.abc import Callable, Collection, Coroutine, Mapping
 
     from unpredictabench.clients import Client
     from unpredictabench.generate.planning import Sampling, Work
@@ -194,8 +194,17 @@ def in_own_loop(start: Callable[[], Coroutine[object, object, T]]) -> T:
         pass
     else:
         raise InputError("generate", "be awaited as generate_async inside an event loop", "a call")
-    with _terminated_as_interrupted():
-        return asyncio.run(start())
+    terminated: list[bool] = []
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        return asyncio.run(_terminable(start(), terminated))
+    except asyncio.CancelledError:
+        if not terminated:
+            raise
+        raise KeyboardInterrupt from None
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)
 
 
 async def closing(client: Client, asking: Coroutine[object, object, T]) -> T:
@@ -206,23 +215,18 @@ async def closing(client: Client, asking: Coroutine[object, object, T]) -> T:
         await client.aclose()
 
 
-def _interrupt(*_: object) -> None:
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        # Started with nohup or in the background: nobody would hear the other signal.
-        raise KeyboardInterrupt
-    signal.raise_signal(signal.SIGINT)
+async def _terminable(asking: Coroutine[object, object, T], terminated: list[bool]) -> T:
+    """Await a coroutine, and cancel it on SIGTERM: not through SIGINT, which nohup ignores."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
 
+    def end() -> None:
+        terminated.append(True)
+        if task is not None:
+            task.cancel()
 
-@contextlib.contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may set handlers
-        return
-    before = signal.signal(signal.SIGTERM, _interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    if threading.current_thread() is threading.main_thread():  # only there may handlers be set
+        loop.add_signal_handler(signal.SIGTERM, end)
+    return await asking
 
 
 async def _ask(
