@@ -276,9 +276,16 @@ def _exact_shares(
 
 
 def _counts_along(labels: Integers, n_labels: int, sizes: Integers) -> Integers:
-    """Count each label among the first N of each row: shape (rows, n, labels)."""
-    marks = labels[:, :, None] == np.arange(n_labels)
-    return np.cumsum(marks, axis=1, dtype=np.int64)[:, sizes - 1]
+    """Count each label among the first N of each row, without those of -1: (rows, n, labels)."""
+    steps, back = np.unique(sizes, return_inverse=True)
+    if not steps.size:
+        return np.zeros((len(labels), 0, n_labels), dtype=np.int64)
+    step = np.searchsorted(steps, np.arange(steps[-1]), side="right")
+    groups = np.arange(len(labels))[:, None] * steps.size + step
+    places = groups * (n_labels + 1) + labels[:, : steps[-1]] + 1
+    shape = (len(labels), steps.size, n_labels + 1)
+    counts = np.bincount(places.reshape(-1), minlength=int(np.prod(shape))).reshape(shape)
+    return np.asarray(np.cumsum(counts[:, :, 1:], axis=1)[:, back])
 
 
 def _labels_pass(
