@@ -117,7 +117,7 @@ def test_a_wrong_option_is_named(function, option, value):
 @pytest.mark.parametrize(
     "call",
     [
-        lambda a: stats.bootstrap(a),
+        stats.bootstrap,
         lambda a: stats.bootstrap(X, clusters=a),
         lambda a: stats.multinomial_test(a, [0.3, 0.3, 0.4]),
         lambda a: stats.multinomial_test([1, 2, 3], a / 6),
@@ -175,7 +175,8 @@ def test_integers__stats_integer_answers_continuous_reference():
     answers = np.repeat(np.arange(11), 100)
     wrong = stats.ks_2samp(answers, (np.arange(10_000) + 0.5) / 1000)
     assert wrong.statistic == pytest.approx(1 / 11, rel=1e-12)
-    assert wrong.pvalue == pytest.approx(1.408725873017902e-07, rel=1e-9)
+    # SciPy's exact p-value, which ignores the ties, is the upper bound of the one with ties.
+    assert 0.95 < wrong.pvalue / 1.408725873017902e-07 <= 1.0
     right = stats.ks_2samp(answers, np.repeat(np.arange(11), 909))
     assert (right.statistic, right.pvalue) == (0.0, 1.0)
 

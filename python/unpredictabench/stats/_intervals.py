@@ -151,7 +151,7 @@ def _both_tails(k: int, n: int, *, is_mid: bool) -> float:
     if n <= MOST_SUMMED:
         # Integers of any size: exact sums of binomial coefficients over 2^n.
         tail = sum(math.comb(n, j) for j in range(k + 1))
-        return (2 * tail - (math.comb(n, k) if is_mid else 0)) / 2**n
+        return float((2 * tail - (math.comb(n, k) if is_mid else 0)) / 2**n)
     from scipy.special import bdtr  # noqa: PLC0415 - only for many pairs
 
     return float(bdtr(k, n, 0.5) + bdtr(k - is_mid, n, 0.5)) if k else 2.0 ** (1 - is_mid - n)
