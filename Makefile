@@ -59,7 +59,7 @@ test-rust:  ## kernels alone, without Python
 	cargo test --quiet
 
 test-python: $(STAMP)  ## the ordinary tests
-	$(PYTEST) -m "not slow and not eco"
+	$(PYTEST) -n auto -m "not slow and not eco"
 
 test-slow: $(STAMP)  ## calibration and fault tests that take minutes
 	$(PYTEST) -m slow

@@ -10,7 +10,9 @@ import pytest
 from unpredictabench.extract import extract_number, extract_permutation
 
 ANSWERS = Path(__file__).parents[1] / "tests" / "data" / "answers"
-HOSTILE = ["1 ", "[", "1,", "is 5, ", "answer ", "```\n", "{", "I can't "]
+HOSTILE = ["1 ", "[", "1,", "is 5, ", "=5 ", "[1]", "answer ", "```\n", "{", "I can't "]
+ITEMS = ("apple", "banana", "cherry")
+READERS = {"number": extract_number, "order": lambda text: extract_permutation(text, ITEMS)}
 
 
 def _recorded():
@@ -25,12 +27,11 @@ def _recorded():
 def test_recorded_answers(benchmark):
     """Read every recorded answer once; the goal is 50,000 answers a second on one core."""
     answers = _recorded()
-    items = ("apple", "banana", "cherry")
 
     def read_all():
         for is_order, text, finish in answers:
             if is_order:
-                extract_permutation(text, items, finish_reason=finish)
+                extract_permutation(text, ITEMS, finish_reason=finish)
             else:
                 extract_number(text, finish_reason=finish)
 
@@ -39,9 +40,10 @@ def test_recorded_answers(benchmark):
 
 
 @pytest.mark.benchmark(group="extract-hostile")
+@pytest.mark.parametrize("form", READERS)
 @pytest.mark.parametrize("unit", HOSTILE)
-def test_a_kilobyte_of_hostile_text(benchmark, unit):
+def test_a_kilobyte_of_hostile_text(benchmark, unit, form):
     """Read 16 kB made to defeat regular expressions; the goal is 1 ms a kB."""
     text = (unit * 16_384)[:16_384]
-    benchmark(extract_number, text)
+    benchmark(READERS[form], text)
     benchmark.extra_info["ms_per_kB"] = 1e3 * benchmark.stats["min"] / 16

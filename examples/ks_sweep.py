@@ -11,7 +11,7 @@ from unpredictabench.studies import answers_of, sweep
 from unpredictabench.studies.figures import draw_sweeps
 
 MODELS = ("perfect", "scaled:1.25", "shifted:0.25", "kpoint:4", "kpoint:2", "median")
-N_TASKS, N_ANSWERS = 10, 1000
+N_TASKS, N_ANSWERS = 8, 1000
 
 
 def main(path: str) -> None:

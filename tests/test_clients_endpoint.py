@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 import itertools
 import json
 import logging
@@ -323,6 +324,70 @@ def test_key_appears_nowhere(caplog, capsys):
     assert KEY not in shown + caplog.text + "".join(capsys.readouterr())
 
 
+def test_echoed_key_is_not_stored():
+    """A server that puts the key into its answer finds it cut out before anything is stored."""
+    leak = {"role": "assistant", "content": f"{KEY}: 5", "reasoning": f"Bearer {KEY}"}
+    says = Say(
+        {"id": f"id-{KEY}", "model": KEY, "choices": [{"message": leak, "finish_reason": KEY}]}
+    )
+    _, _, [completion] = asked(says)
+    assert KEY not in repr(completion)
+    assert (completion.text, completion.reasoning) == ("[key]: 5", "Bearer [key]")
+
+
+def test_placeholder_keys_leave_words_alone(monkeypatch):
+    """A short word that stands for no key is neither cut out of answers nor of errors."""
+    monkeypatch.setenv("OPENAI_API_KEY", "e")
+    _, _, [completion] = asked(answer("seven"))
+    assert completion.text == "seven"
+    _, _, [failure] = asked(error(400, message="three were asked"))
+    assert "three were asked" in str(failure)
+
+
+@pytest.mark.parametrize("key", ["sk-schl\u00fcssel-1", "sk-two\nlines-2"])
+def test_keys_that_no_header_takes_are_told(monkeypatch, key):
+    """A key with odd characters ends the run with the variable's name, not with the key."""
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    server, _, [failure] = asked(SEVEN)
+    assert isinstance(failure, FatalClientError)
+    assert "OPENAI_API_KEY holds no key" in str(failure)
+    assert key not in str(failure)
+    assert server.requests == []
+
+
+def test_blanks_around_a_key_are_not_part_of_it(monkeypatch):
+    """A line end from a file of secrets does no harm."""
+    monkeypatch.setenv("OPENAI_API_KEY", f" {KEY}\n")
+    server, _, [completion] = asked(SEVEN)
+    assert completion.text == "7"
+    assert server.headers[0]["authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize("status", [301, 302, 307])
+def test_redirects_are_told_and_not_followed(status):
+    """Questions and key go nowhere but to the base URL; the message says where it points."""
+    moved = Say({}, status=status, headers={"location": "http://127.0.0.1:9/other"})
+    server, _, [failure] = asked(moved)
+    assert isinstance(failure, FatalClientError)
+    assert f"has moved ({status} to http://127.0.0.1:9/other)" in str(failure)
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("body", [b"[" * 200_000, b'{"choices": ' + b"[" * 200_000])
+def test_endless_nesting_is_no_reply(body):
+    """A body that no parser can hold is tried again like any other that is no reply."""
+    _, _, [completion] = asked(Say(body), SEVEN)
+    assert (completion.text, completion.attempts) == ("7", 2)
+
+
+@pytest.mark.parametrize("count", [-5, 10**30, 2**63, 1e300, "x"])
+def test_impossible_counts_of_tokens_are_no_counts(count):
+    """What no server can have counted is not stored, so that it cannot break store or budget."""
+    usage = {"prompt_tokens": count, "completion_tokens": count}
+    _, _, [completion] = asked(answer("7", usage=usage))
+    assert (completion.prompt_tokens, completion.completion_tokens) == (None, None)
+
+
 def test_missing_key_of_openai_is_said_before_asking(monkeypatch):
     """Without a key OpenAI's own endpoint is not contacted."""
     monkeypatch.delenv("OPENAI_API_KEY")
@@ -349,7 +414,13 @@ def test_openrouter_key_goes_to_openrouter_only(monkeypatch):
         ({"base_url": "localhost:8000"}, "base_url"),
         ({"base_url": "http://"}, "base_url"),
         ({"base_url": f"http://me:{KEY}@host/v1"}, "base_url"),
+        ({"base_url": f"http://host/v1?key={KEY}"}, "base_url"),
         ({"api_key_env": "NO_SUCH_VARIABLE"}, "api_key_env"),
+        ({"api_key_env": KEY}, "api_key_env"),
+        ({"timeout_s": 0}, "timeout_s"),
+        ({"temperature": float("inf")}, "temperature"),
+        ({"extra_body": {"top_k": float("inf")}}, "extra_body.top_k"),
+        ({"extra_body": {"since": dt.date(2026, 1, 1)}}, "extra_body.since"),
         ({"endpoint": "embeddings"}, "endpoint"),
         ({"temperature": -1.0}, "temperature"),
         ({"temperature": float("nan")}, "temperature"),

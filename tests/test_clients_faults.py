@@ -62,7 +62,13 @@ def test_no_body_breaks_the_judge(status, body):
 
 def test_reported_errors_count_as_their_status():
     """An error in a good reply is judged by the status it names, 502 if none."""
-    for code, kind in ((429, "retry"), ("401", "run"), ("odd", "retry"), (None, "retry")):
+    for code, kind in (
+        (429, "retry"),
+        ("401", "run"),
+        ("odd", "retry"),
+        (None, "retry"),
+        ("9" * 5000, "retry"),
+    ):
         with pytest.raises(ReplyError) as caught:
             read_reply(json.dumps({"error": {"code": code, "message": "m"}}))
         assert reply_fault(caught.value).kind == kind

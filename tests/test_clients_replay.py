@@ -72,3 +72,12 @@ def test_another_file_has_other_parameters(tmp_path):
     one = ReplayClient(recorded(tmp_path / "a.jsonl", Completion(TASK, 0, "5")))
     two = ReplayClient(recorded(tmp_path / "b.jsonl", Completion(TASK, 0, "6")))
     assert one.parameters != two.parameters
+
+
+@pytest.mark.parametrize("value", ['"zero"', "-1", "[1]", "1e3", "[" * 100_000])
+def test_impossible_slots_are_no_completions(tmp_path, value):
+    """A recorded line whose index is no slot is named, however odd it is."""
+    good = json.dumps({"task": TASK, "index": 0, "text": "7"})
+    (tmp_path / "x.jsonl").write_text(f'{good}\n{{"task": "t", "text": "7", "index": {value}}}\n')
+    with pytest.raises(ClientError, match=r"x.jsonl line 2 is no completion"):
+        ReplayClient(tmp_path / "x.jsonl")

@@ -195,3 +195,9 @@ def test_bad_input_is_refused():
         cramervonmises_1samp([math.nan], uniform)
     with pytest.raises(InputError, match="x must hold observations"):
         anderson_1samp([], uniform)
+
+
+def test_impossible_observations_are_the_strongest_evidence():
+    """Beyond the support the statistic is infinite and p the least that resampling can show."""
+    found = anderson_1samp([2.0] * 3, uniform, n_resamples=99, rng=1)
+    assert (found.statistic, found.pvalue) == (math.inf, 0.01)

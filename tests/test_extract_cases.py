@@ -300,3 +300,14 @@ def test_no_output_is_an_answer_when_it_is_said():
         assert extract_lines(text, legal).value == ""
         assert extract_lines(text, legal, mode="strict").status == "off-form"
     assert extract_lines("", legal).status == "empty"
+
+
+@pytest.mark.parametrize("unit", ["is 5, ", "=5 ", "[1]", "7 ", "the answer is {}. ", "x = {} "])
+def test_equal_words_are_judged_alike_wherever_they_stand(unit):
+    """A long text of one pattern is read as a short one of it; the digits decide nothing."""
+    short, long = (
+        extract_number("".join(unit.format(10 + i) for i in range(n))) for n in (60, 600)
+    )
+    assert (short.status, short.value) == (long.status, long.value)
+    other = extract_number("".join(unit.format(90 - i % 70) for i in range(600)))
+    assert other.status == long.status

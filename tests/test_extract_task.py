@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass
 from types import SimpleNamespace
 
@@ -151,10 +150,8 @@ def run(tmp_path, monkeypatch):
         settings=SimpleNamespace(suite="v1"),
         completions=lambda: iter(stored("7", "It is 8.", "I cannot.", "[1, 2]")),
     )
-    store = SimpleNamespace(open_run=lambda _: opened)
-    monkeypatch.setitem(sys.modules, "unpredictabench.store", store)
-    suite = SimpleNamespace(load_suite=lambda _: [NUMBER])
-    monkeypatch.setitem(sys.modules, "unpredictabench.tasks", suite)
+    monkeypatch.setattr("unpredictabench.store.open_run", lambda _: opened)
+    monkeypatch.setattr("unpredictabench.tasks.load_suite", lambda _: [NUMBER])
     return tmp_path
 
 
@@ -172,3 +169,16 @@ def test_the_command_counts_and_compares(run):
     assert (change["index"], change["before"], change["after"]) == (1, "9.0", "8.0")
     third = CliRunner().invoke(command.command, [str(run)], catch_exceptions=False)
     assert "0 changes since" in third.output
+
+
+def test_damaged_or_unwritable_readings_are_one_sentence(run):
+    """A broken ledger and a folder that cannot be written are errors that say what to do."""
+    file = run / ledger.FILE_NAME
+    file.write_text('{"task": "t"')
+    with pytest.raises(StoreError, match=r"extractions\.jsonl is damaged: remove it"):
+        command.reread(run)
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(StoreError, match=r"extractions\.jsonl cannot be (read|written)"):
+        command.reread(run)
+    assert [path.name for path in run.iterdir()] == [file.name]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import json
 import os
 import signal
 import subprocess
@@ -18,7 +19,7 @@ import pytest
 from unpredictabench.errors import FatalClientError, InputError, SlotError, StoreError
 from unpredictabench.generate import Budget, Design, Price, generate, generate_async
 from unpredictabench.records import Answer, Completion, Task
-from unpredictabench.store import open_run
+from unpredictabench.store import last_readings, open_run
 from unpredictabench.streams import stream
 
 
@@ -110,6 +111,31 @@ def test_every_slot_is_asked_once_and_stored(tmp_path):
     assert run.settings.suite_hash == "abc"
     assert run.settings.parameters == {"temperature": 1.0}
     assert [event.kind for event in run.events] == ["started", "stopped"]
+
+
+def test_what_was_read_is_kept_beside_the_answers(tmp_path):
+    """A finished run holds both readings of every answer, with class, value and span."""
+    run = generate(suite(), Thrower(), tmp_path, n_samples=5)
+    rows = [json.loads(line) for line in last_readings(tmp_path)]
+    assert [(row["task"], row["index"], row["reading"]) for row in rows] == [
+        (c.task, c.index, reading) for c in content(run) for reading in ("strict", "lenient")
+    ]
+    assert all(row["status"] == "valid" and row["span"] == [0, 1] for row in rows)
+    assert [str(int(row["value"])) for row in rows[::2]] == [c.text for c in content(run)]
+    generate(suite(), Thrower(), tmp_path, n_samples=6)
+    assert len(last_readings(tmp_path)) == 2 * 36
+
+
+def test_a_model_whose_numbers_change_is_marked(tmp_path):
+    """The two halves of a session by time are compared, and the mark is kept with the run."""
+
+    def behave(request):
+        text = str(request.index if request.index < 30 else 1000 + request.index)
+        return Thrower.completion(request, text=text, created_at=float(request.index))
+
+    run = generate(suite(2), Thrower(behave=behave), tmp_path, n_samples=60)
+    (mark,) = run.marks
+    assert mark.startswith("the numbers of 2 tasks changed")
 
 
 def test_time_is_spread_over_the_tasks(tmp_path):
@@ -413,7 +439,9 @@ def test_a_run_in_another_thread_needs_no_signals(tmp_path):
 
 
 NURSERY = """
-import os, sys
+import os, signal, sys
+if {is_deaf!r}:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 sys.path.insert(0, {tests!r})
 from test_generate import Thrower, generate, suite
 for _ in sys.stdin:
@@ -434,8 +462,8 @@ for _ in sys.stdin:
 class Nursery:
     """A process that has imported everything and starts runs of 10,000 slots by forking."""
 
-    def __init__(self, out):
-        script = NURSERY.format(tests=str(Path(__file__).parent), out=str(out))
+    def __init__(self, out, *, is_deaf=False):
+        script = NURSERY.format(tests=str(Path(__file__).parent), out=str(out), is_deaf=is_deaf)
         self.process = subprocess.Popen(
             [sys.executable, "-c", script],
             stdin=subprocess.PIPE,
@@ -460,10 +488,14 @@ class Nursery:
         return self.process.stdout.readline().strip()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_flushes_and_resumes(tmp_path, number):
+@pytest.mark.parametrize(
+    ("number", "is_deaf"),
+    [(signal.SIGINT, False), (signal.SIGTERM, False), (signal.SIGTERM, True)],
+    ids=["Ctrl-C", "SIGTERM", "SIGTERM under nohup"],
+)
+def test_an_interrupted_run_flushes_and_resumes(tmp_path, number, is_deaf):
     """Ctrl-C and SIGTERM leave everything that arrived in a run that says so and resumes."""
-    with Nursery(tmp_path) as nursery:
+    with Nursery(tmp_path, is_deaf=is_deaf) as nursery:
         run_id = nursery.start()
         while not _n_stored(tmp_path):
             time.sleep(0.005)
@@ -512,3 +544,36 @@ def test_no_environment_key_enters_the_store(tmp_path, monkeypatch):
     generate(suite(), Thrower(), tmp_path, n_samples=1)
     assert not any(b"sk-not-to-be-stored" in file.read_bytes() for file in tmp_path.iterdir())
     assert os.environ["OPENAI_API_KEY"] == "sk-not-to-be-stored"
+
+
+WHOLE = """
+import sys
+from unpredictabench import SimulatedClient, generate, load_suite
+generate(load_suite("v1"), SimulatedClient("perfect"), sys.argv[1], n_samples=100)
+"""
+
+
+def whole_run(out):
+    """Start a process that asks a simulated model the whole suite."""
+    return subprocess.Popen([sys.executable, "-c", WHOLE, str(out)])
+
+
+@pytest.mark.slow
+def test_a_whole_simulated_run_killed_and_resumed_equals_an_undisturbed_one(tmp_path):
+    """All 448 x 100 answers are there once and alike, after six kills at random moments."""
+    began_at = time.monotonic()
+    assert whole_run(tmp_path / "whole").wait() == 0
+    lasted_s, rng, n_before = time.monotonic() - began_at, stream("whole-kills"), []
+    for _ in range(6):
+        process = whole_run(tmp_path / "killed")
+        time.sleep(rng.uniform(0.2, 0.9) * lasted_s)
+        process.kill()
+        process.wait()
+        n_before.append(_n_stored(tmp_path / "killed"))
+    assert n_before == sorted(n_before)
+    assert whole_run(tmp_path / "killed").wait() == 0
+    whole, killed = open_run(tmp_path / "whole"), open_run(tmp_path / "killed")
+    assert (whole.n_stored, killed.n_stored, killed.stop_reason) == (44_800, 44_800, "complete")
+    assert content(killed) == content(whole)
+    assert last_readings(killed.path) == last_readings(whole.path)
+    assert (killed.settings, killed.plan) == (whole.settings, whole.plan)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,11 +15,13 @@ from unpredictabench.generate.alarms import (
     drift,
     marks,
     repeated_replies,
+    shifted,
     undercounted,
 )
 from unpredictabench.generate.budget import Meter
 from unpredictabench.generate.stopping import Prefix
-from unpredictabench.records import Completion, Message, Request
+from unpredictabench.records import Completion, Extraction, Message, Request
+from unpredictabench.streams import stream
 
 WORDS = (Message("user", "x" * 80),)  # 20 tokens and 4 of the frame
 LONG = "The number that I have drawn for you is 17.25."
@@ -132,6 +136,41 @@ def test_a_model_that_changed_between_the_halves_is_named():
     mixed = [early[0], late[0], early[1], late[1]]
     assert drift([Completion("t", i, "x", model=c.model) for i, c in enumerate(mixed)]) is None
     assert drift(answers("abcd")) is None
+
+
+def read(values, task="t", **fields):
+    """Make readings of one task with these values, one a second."""
+    return [
+        (Completion(task, i, "x", created_at=float(i), **fields), Extraction(value, "valid"))
+        for i, value in enumerate(values)
+    ]
+
+
+def test_numbers_that_changed_between_the_halves_are_marked():
+    """A task whose numbers move with time is named; one that does not, or has no times, is not."""
+    moved = read([*range(50), *range(100, 150)], "moved")
+    steady = [float(i % 10) for i in range(100)]
+    values = [pair for task in "abc" for pair in read(steady, task)]
+    floats = [(c, dataclasses.replace(one, value=float(one.value))) for c, one in moved]
+    said = shifted([*values, *floats])
+    assert said.startswith("the numbers of 1 tasks changed between the first and the second half")
+    assert "first 'moved'" in said
+    assert shifted(values) is None
+    assert shifted([]) is None
+    at_once = [(dataclasses.replace(c, created_at=1.0), one) for c, one in floats]
+    assert shifted(at_once) is None
+    strict = [(c, dataclasses.replace(one, reading="strict")) for c, one in floats]
+    assert shifted(strict) is None
+
+
+def test_an_unchanging_model_is_rarely_marked():
+    """Of 200 runs drawn under one law fewer than the level allows are marked."""
+    n_marked = 0
+    for run in range(200):
+        draws = stream("unchanging", run).normal(size=(12, 40))
+        found = [pair for i, row in enumerate(draws) for pair in read(row.tolist(), f"t{i}")]
+        n_marked += shifted(found) is not None
+    assert n_marked <= 7  # 2 expected at most; more than 7 has probability 0.001
 
 
 def test_usage_that_leaves_choices_out_is_marked():

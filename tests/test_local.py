@@ -192,6 +192,12 @@ def test_settings_of_the_local_model():
     assert (client.model, client.base_url) == ("local:smollm2", None)
     whole = {"temperature": 1.0, "max_tokens": 128, "top_k": 0, "top_p": 1.0, "min_p": 0.05}
     assert client.parameters == whole | {"seed": 3}
+    other = LocalClient("any.gguf").parameters
+    assert other == whole | {"min_p": 0.0}
+    assert LocalClient("any.gguf", min_p=0.1).parameters["min_p"] == 0.1
+    assert LocalClient(min_p=0).parameters["min_p"] == 0
+    with pytest.raises(InputError, match="timeout_s must"):
+        LocalClient(timeout_s=0)
     with pytest.raises(InputError, match="max_tokens must"):
         LocalClient(max_tokens=0)
     with pytest.raises(InputError, match="min_p must"):

@@ -60,7 +60,7 @@ def test_no_effect_is_the_attainable_size(law):
 
 
 def test_single_answer_of_a_uniform_by_hand():
-    """One uniform answer fails at level .1 outside of [.05, .95]; a shift adds what it moves out."""
+    """One uniform answer fails at level .1 outside of [.05, .95]; a shift moves more out there."""
     assert power(UNIFORM, 1, "shift", 0.4, alpha=0.1).power == pytest.approx(0.25, abs=1e-9)
 
 

@@ -46,6 +46,8 @@ def test_page(runs, tmp_path):
     assert "<h1>A &amp; B</h1>" in html
     for word in ("sim:perfect", "sim:median", "Published leaderboard", "sim:kpoint:3"):
         assert word in html
+    assert "Diagnosis: collapse: too few different values" in html
+    assert "2 tasks: none 2; answers are independent" in html
     told = html.split('id="provenance"')[1]
     for word in ("settings", "seeds", "dates", "prompt tokens", "completion tokens", "cost"):
         assert f"<dt>{word}</dt>" in told
@@ -64,6 +66,15 @@ def test_tables_alone(runs, tmp_path, monkeypatch):
     assert {row["kind"] for row in rows} == {"run"}
     assert {row["n"] for row in rows} == {"5", "20"}
     assert not (tmp_path / "report.html").exists()
+
+
+@pytest.mark.parametrize("form", ["csv", "markdown", "latex"])
+def test_score_exports_the_same_tables(runs, form):
+    """`score --csv`, `--markdown` and `--latex` print what the report writes."""
+    options = [*runs, "--no-baselines", "-n", "20"]
+    scored = CliRunner().invoke(group, ["score", *options, f"--{form}"], catch_exceptions=False)
+    told = call(*options, "--no-published", f"--{form}", "-")
+    assert scored.output.strip() == told.strip()
 
 
 def test_figures(runs, tmp_path):

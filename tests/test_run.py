@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 import types
@@ -11,6 +12,7 @@ from click.testing import CliRunner
 
 from unpredictabench.cli import group
 from unpredictabench.cli import progress as showing
+from unpredictabench.cli.run import EMBEDDED, _about_the_default
 from unpredictabench.cli.summary import summary
 from unpredictabench.errors import StudyError, UnpredictabenchError
 from unpredictabench.generate import Progress, Usage
@@ -81,6 +83,14 @@ def test_without_a_model_the_embedded_one_is_asked_a_little(shown):
     assert not shown
 
 
+def test_the_first_line_of_the_default_tells_how_it_is_sampled():
+    """What narrows the law of the embedded model is said before anything is asked."""
+    job = Job(**EMBEDDED, out="runs/local-smollm2")
+    assert "few-shot, temperature 1, min-p 0.05, stored in runs/" in _about_the_default(job)
+    served = dataclasses.replace(job, temperature="none")
+    assert "few-shot, min-p 0.05, stored in runs/" in _about_the_default(served)
+
+
 def test_a_dry_run_tells_requests_tokens_and_cost_and_asks_nothing(shown, tmp_path):
     """The estimate counts what is left to ask; without a price the cost is unknown, and why."""
     words = ("gpt-x", "--base-url", "http://localhost:9/v1", "--dry-run", *SMALL)
@@ -128,6 +138,9 @@ def test_a_wrong_url_is_one_sentence(shown):
         (("m", "--temperature", "0"), "temperature must be above 0 to ask for more"),
         (("m", "--max-cost", "1"), "price must be given when max_cost is"),
         (("m", "--api-key-env", "NO_SUCH_KEY"), "api_key_env must name an environment variable"),
+        (("m", "--api-key-env", "sk-not-a-name"), "is set, got '[no name]'"),
+        (("m", "--timeout", "0"), "timeout_s must be at least 0.001"),
+        (("m", "--temperature", "inf"), "temperature must be finite, got inf"),
         (("models.toml",), "models.toml cannot be read: No such file"),
     ],
 )
@@ -193,6 +206,8 @@ WRONG = {
     '[defaults]\nout="x"\n[[model]]\nmodel="m"\n': "[defaults]: out belongs to one model",
     '[defaults]\nsample=3\n[[model]]\nmodel="m"\n': "[defaults]: field 'sample' is unknown",
     '[[model]]\nmodel="m"\n[[model]]\nmodel="m"\n': "another table has the same folder runs/m",
+    '[[model]]\nmodel="m"\nextra_body={a=inf}\n': "extra_body.a must be JSON data, got inf",
+    '[[model]]\nmodel="m"\nextra_body={a=2026-01-01}\n': "extra_body.a must be JSON data",
     '[[model]]\nmodel="m"\nseed=true\n': "model 'm': seed must be int, got True",
 }
 

@@ -15,10 +15,12 @@ from unpredictabench.extract import extract
 from unpredictabench.extract.coding import coder
 from unpredictabench.generate import NEVER, Curtailment, Evidence, generate, stop_rule
 from unpredictabench.generate.study import Job
-from unpredictabench.records import Completion
-from unpredictabench.stats import ks_1samp
+from unpredictabench.records import CATEGORIES, Completion
+from unpredictabench.score import score
+from unpredictabench.stats import ks_1samp, multinomial_test
 from unpredictabench.stats.sequential import (
     critical_distance,
+    critical_variation,
     is_certain_failure,
     is_certain_label_failure,
     log_e_process,
@@ -159,9 +161,20 @@ def test_labels_agree_with_every_continuation():
         assert is_certain_label_failure(counts, p, n, critical) == (not can_pass)
 
 
+def test_bound_for_large_nulls_is_larger_than_the_exact_value():
+    """Where a null is exact it is used; the bound for others lies above the drawn value."""
+    fair = [0.25] * 4
+    exact = multinomial_test([50, 50, 0, 0], fair, alpha=ALPHA).critical_value
+    assert critical_variation(fair, 100, alpha=ALPHA) == exact
+    odd = np.array([0.25, 0.25, 0.25 + 1e-7, 0.25 - 1e-7])
+    assert exact < critical_variation(odd, 100, alpha=ALPHA) < exact + 0.05
+
+
 def run_with(suite, name, rule, folder):
-    """Run a simulated model over a few tasks of each category."""
-    return generate(suite, SimulatedClient(name), folder, stop=rule, limit_tasks=3)
+    """Run a simulated model over a few tasks of each category whose nulls are exact."""
+    chosen = [category for category in CATEGORIES if category != "real-world"]
+    client = SimulatedClient(name)
+    return generate(suite, client, folder, stop=rule, limit_tasks=3, categories=chosen)
 
 
 def test_curtailed_tasks_fail_when_asked_to_the_end(suite, tmp_path):
@@ -235,6 +248,36 @@ def test_words_of_a_job_reach_the_settings():
     with pytest.raises(InputError, match="stop must be one of never, curtail, evalue, got 'soon'"):
         stop_rule("soon", ())
     assert stop_rule("never", ()) is NEVER
+
+
+def test_score_of_a_curtailed_run_is_that_of_the_whole_run(suite, tmp_path):
+    """KS@100 is the same whether certain failures were stopped or asked to the end."""
+    rule = stop_rule("curtail", suite)
+    run = run_with(suite, "kpoint:3", rule, tmp_path / "stopped")
+    found = score(run, n=[20, 100])
+    whole = score(run_with(suite, "kpoint:3", NEVER, tmp_path / "whole"), n=[20, 100])
+    assert run.stopped_tasks
+    assert found.ks_at_n[100].estimate == whole.ks_at_n[100].estimate
+    assert found.ks_at_n[100].n_covered == found.n_tasks
+    assert any("only KS@100 is a score of this run" in note for note in found.notes)
+    stopped = [task for task in found.tasks if task.stopped]
+    assert {task.task for task in stopped} == run.stopped_tasks
+    for task in stopped:
+        assert task.stopped == "fail (certain)"
+        assert task.passes[100] is False
+        assert (task.pass_rates[100], task.pass_rates[20]) == (0.0, None)
+        assert (task.n_star, task.pvalue) == (None, None)
+    other = score(run, n=[100], alpha=0.01)
+    assert {task.stopped for task in other.tasks} == {None, "stopped early"}
+
+
+def test_tasks_stopped_by_evidence_have_no_verdict(suite, tmp_path):
+    """A task stopped by the e-process is in a column of its own, without rates or p-value."""
+    run = run_with(suite, "median", stop_rule("evalue", suite), tmp_path)
+    stopped = [task for task in score(run, n=[100]).tasks if task.stopped]
+    assert {task.task for task in stopped} == run.stopped_tasks
+    assert {task.stopped for task in stopped} == {"stopped by evidence"}
+    assert all(task.pass_rates[100] is None and task.pvalue is None for task in stopped)
 
 
 @pytest.mark.slow

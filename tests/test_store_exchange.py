@@ -149,3 +149,48 @@ def test_names_and_places_are_checked(tmp_path):
     with pytest.raises(StoreError, match="is not a Parquet file"):
         import_run(tmp_path / "x.parquet", tmp_path / "b")
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a", "x.parquet"]
+
+
+WRONG_FIELDS = {
+    '"index": "zero"': "index must be int, got 'zero'",
+    '"index": -1': r"index must lie in \[0, ",
+    '"index": 99999999999999999999': r"index must lie in \[0, ",
+    '"index": true': "index must be int, got True",
+    '"text": {"a": 1}': "text must be str or None, got {'a': 1}",
+    '"status": "fine"': "status must be one of ok, empty_content, no_choice, got 'fine'",
+    '"n_asked": 0': r"n_asked must lie in \[1, ",
+    '"txt": "7"': "a field must be one of task, .*, got 'txt'",
+    '"text": ' + "[" * 100_000: "JSON: maximum recursion",
+}
+
+
+@pytest.mark.parametrize("field", WRONG_FIELDS, ids=range(len(WRONG_FIELDS)))
+def test_fields_of_another_kind_are_named_and_nothing_is_stored(tmp_path, field):
+    """What could never be an answer does not reach the append-only store."""
+    file = export_run(stored(tmp_path / "a", ["a"]), tmp_path / "a.jsonl")
+    header = file.read_text().splitlines()[0]
+    line = '{"task": "t", "index": 0, "text": "7", ' + field + "}"
+    file.write_text(f"{header}\n{line}\n{line}\n")
+    with pytest.raises(StoreError, match=f"a.jsonl line 2 is n.*{WRONG_FIELDS[field]}"):
+        import_run(file, tmp_path / "b")
+    assert not (tmp_path / "b").exists()
+
+
+def test_a_missing_field_is_named(tmp_path):
+    """A line without its slot is no completion."""
+    file = export_run(stored(tmp_path / "a", ["a"]), tmp_path / "a.jsonl")
+    header = file.read_text().splitlines()[0]
+    file.write_text(f'{header}\n{{"task": "t", "text": "7"}}\n')
+    with pytest.raises(StoreError, match="line 2 is no completion: index must be given"):
+        import_run(file, tmp_path / "b")
+
+
+@pytest.mark.parametrize("change", [{"settings": []}, {"events": [5]}, {"plan": [5]}])
+def test_headers_of_another_shape_are_refused(tmp_path, change):
+    """Whatever is wrong in the header, the file is named and no run appears."""
+    file = export_run(stored(tmp_path / "a", ["a"]), tmp_path / "a.jsonl")
+    header, *lines = file.read_text().splitlines()
+    file.write_text("\n".join([json.dumps(json.loads(header) | change), *lines, ""]))
+    with pytest.raises(StoreError, match=r"a.jsonl is not an exported run"):
+        import_run(file, tmp_path / "b")
+    assert not (tmp_path / "b").exists()

@@ -13,8 +13,7 @@ from unpredictabench.clients import SimulatedClient
 from unpredictabench.errors import InputError
 from unpredictabench.stats import ks_at_n
 from unpredictabench.streams import stream
-from unpredictabench.studies import answers_of, difference, paired_sweep, plan, sweep
-from unpredictabench.studies import figures
+from unpredictabench.studies import answers_of, difference, figures, paired_sweep, plan, sweep
 from unpredictabench.tasks import load_suite
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

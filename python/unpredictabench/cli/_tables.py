@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from unpredictabench.score.baselines import Baseline
     from unpredictabench.score.results import Rate, RunScore
+    from unpredictabench.score.samplers import Baseline
 
 NARROW = 90
 """Columns of a terminal below which only the headline N is shown."""

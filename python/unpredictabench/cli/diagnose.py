@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unpredictabench.errors import StoreError
-
 if TYPE_CHECKING:
     from unpredictabench.diagnose import RunDiagnosis
     from unpredictabench.store import Run
@@ -47,16 +45,11 @@ def command(
 
 def _diagnosed(path: Path, source: str | None, level: float) -> tuple[Run, RunDiagnosis]:
     from unpredictabench.diagnose import diagnose  # noqa: PLC0415 - --help needs none
+    from unpredictabench.score.scoring import planned_tasks  # noqa: PLC0415 - as above
     from unpredictabench.store import open_run  # noqa: PLC0415 - as above
-    from unpredictabench.tasks import load_suite  # noqa: PLC0415 - as above
 
     run = open_run(path)
-    suite = load_suite(source or run.settings.suite)
-    if suite.hash != run.settings.suite_hash:
-        raise StoreError(
-            f"{path} was asked from another suite than {suite.name}: name it (--suite)"
-        )
-    tasks = [suite[task] for task in run.plan]
+    tasks = planned_tasks(run, source)
     return run, diagnose(tasks, run.completions(), level=level)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,19 +45,22 @@ def reread(path: Path, suite: str | None = None) -> dict[str, object]:
     Raises
     ------
     StoreError
-        If the folder holds no run, or answers to tasks that the suite does not hold.
+        If the folder holds no run, or answers to tasks that the suite does not hold, or if the
+        readings cannot be kept.
     """
     from unpredictabench.extract import EXTRACTOR_VERSION, ledger  # noqa: PLC0415 - lazy command
-    from unpredictabench.store import open_run  # noqa: PLC0415 - lazy command
+    from unpredictabench.store import (  # noqa: PLC0415 - lazy command
+        keep_readings,
+        last_readings,
+        open_run,
+    )
     from unpredictabench.tasks import load_suite  # noqa: PLC0415 - lazy command
 
     opened = open_run(path)
     tasks = {task.id: task for task in load_suite(suite or opened.settings.suite)}
     found = list(ledger.readings(opened.completions(), tasks))
-    lines = [ledger.to_line(*one) for one in found]
-    file = opened.path / ledger.FILE_NAME
-    before = file.read_text().splitlines() if file.exists() else []
-    _replace(file, lines)
+    before = last_readings(opened.path)
+    lines = keep_readings(opened.path, found)
     return {
         "run": str(path),
         "version": EXTRACTOR_VERSION,
@@ -66,13 +68,6 @@ def reread(path: Path, suite: str | None = None) -> dict[str, object]:
         "counts": ledger.counts(one for _, one in found),
         "changes": [asdict(change) for change in ledger.changes(before, lines)],
     }
-
-
-def _replace(file: Path, lines: Sequence[str]) -> None:
-    """Put the new readings in the place of the old ones in one step."""
-    draft = file.with_name(f"{file.name}.{os.getpid()}.part")
-    draft.write_text("".join(f"{line}\n" for line in lines))
-    draft.replace(file)
 
 
 def _as_text(report: Mapping[str, object]) -> list[str]:

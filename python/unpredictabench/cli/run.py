@@ -104,10 +104,13 @@ def _finish(runs: Sequence[Run | None], *, as_json: bool) -> None:
 
 
 def _about_the_default(job: Job) -> str:
+    sent = job.client().parameters
+    shown = {"temperature": "temperature", "min_p": "min-p"}
+    sampled = ", ".join(f"{word} {sent[name]:g}" for name, word in shown.items() if name in sent)
     return (
         f"Asking the model that comes with the package, {job.model}, on this machine: "
         f"{job.limit_tasks} tasks of every category, {job.samples} answers each, prompt style "
-        f"{job.style}, stored in {job.out}.\n"
+        f"{job.style}, {sampled}, stored in {job.out}.\n"
         f"All tasks, 100 answers each (hours): unpredictabench run {job.model}\n"
         "Another model: unpredictabench run MODEL --base-url URL"
     )
@@ -131,7 +134,7 @@ command = click.Command(
             help="Run folder; for a file of models the folder of the run folders.  [runs/MODEL]",
         ),
         _option("--base-url", help="Endpoint up to /v1; any OpenAI-compatible server."),
-        _option("--api-key-env", help="Environment variable that holds the key."),
+        _option("--api-key-env", help="Environment variable that holds the key.  [OPENAI_API_KEY]"),
         _option("--endpoint", type=click.Choice(["chat", "completions"]),
                 help="Kind of endpoint; completions is for base models.  [chat]"),
         _option("--suite", help="Name or file of the suite.  [v1]"),

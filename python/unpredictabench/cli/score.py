@@ -11,8 +11,11 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unpredictabench.score.baselines import Baseline
+    from unpredictabench.records import Reading
+    from unpredictabench.report.tables import Form
     from unpredictabench.score.results import RunScore
+    from unpredictabench.score.rules import Protocol
+    from unpredictabench.score.samplers import Baseline
 
 PROTOCOLS = ("strict", "valid", "paper")
 
@@ -39,10 +42,57 @@ PROTOCOLS = ("strict", "valid", "paper")
 )
 @click.option("--suite", help="File of the suite, for a run on a suite of your own.")
 @click.option("--no-baselines", is_flag=True, help="Leave out the rows of simple samplers.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(runs: tuple[Path, ...], *, as_json: bool, no_baselines: bool, **how: Any) -> None:
+@click.option("--json", "form", flag_value="json", help="Print JSON.")
+@click.option("--csv", "form", flag_value="csv", help="Print every number as CSV.")
+@click.option("--markdown", "form", flag_value="markdown", help="Print a Markdown table.")
+@click.option("--latex", "form", flag_value="latex", help="Print a LaTeX table.")
+def command(runs: tuple[Path, ...], *, form: Any, no_baselines: bool, **how: Any) -> None:
     """Score stored runs, without asking any model."""
-    show(list(runs), as_json=as_json, with_baselines=not no_baselines, **how)  # fmt: skip
+    if form in {"csv", "markdown", "latex"}:
+        click.echo(exported(list(runs), form, has_baselines=not no_baselines, **how), nl=False)
+        return
+    show(list(runs), as_json=form == "json", with_baselines=not no_baselines, **how)
+
+
+def exported(
+    runs: Sequence[Path],
+    form: Form,
+    *,
+    has_baselines: bool,
+    sizes: Sequence[int],
+    alpha: float,
+    protocol: Protocol,
+    reading: Reading,
+    suite: str | None,
+) -> str:
+    """Score runs and write them as a table for a paper.
+
+    Parameters
+    ----------
+    runs : sequence of Path
+        Run folders.
+    form : {"csv", "markdown", "latex"}
+        As for `unpredictabench.report.table_text`.
+    has_baselines : bool
+        Whether to score simple samplers on the same tasks.
+    sizes : sequence of int
+        Sizes N; the published ones by default.
+    alpha, protocol, reading, suite
+        As for `unpredictabench.score`.
+
+    Returns
+    -------
+    str
+        The table.
+    """
+    from unpredictabench.report import contents, table_text  # noqa: PLC0415 - lazy command
+    from unpredictabench.score.rules import SIZES  # noqa: PLC0415 - lazy command
+
+    found = contents(
+        runs, n=sizes or SIZES, alpha=alpha, protocol=protocol, mode=reading, suite=suite,
+        has_baselines=has_baselines, has_answers=False,
+    )  # fmt: skip
+    return table_text(found, form)
 
 
 def show(
@@ -84,7 +134,10 @@ def show(
         rows = baselines_of(path, run, suite=suite) if with_baselines else ()
         found.append((run, rows))
     if as_json:
-        click.echo(json.dumps(document(found), ensure_ascii=False, allow_nan=False, indent=1))
+        printed = document(found)
+        for path, one in zip(runs, printed["runs"], strict=True):
+            _add_words(one, path, suite, reading)
+        click.echo(json.dumps(printed, ensure_ascii=False, allow_nan=False, indent=1))
         return
     from rich.console import Console  # noqa: PLC0415 - slow to import
 
@@ -93,3 +146,17 @@ def show(
     console = Console(highlight=False)
     for scored, lines in found:
         print_run(console, scored, lines)
+
+
+def _add_words(run: dict[str, Any], path: Path, suite: str | None, reading: Any) -> None:
+    """Say of each task in one word what is wrong with its answers."""
+    from unpredictabench.diagnose import diagnose  # noqa: PLC0415 - --help needs none
+    from unpredictabench.score.scoring import planned_tasks  # noqa: PLC0415 - as above
+    from unpredictabench.store import open_run  # noqa: PLC0415 - as above
+
+    opened = open_run(path)
+    found = diagnose(planned_tasks(opened, suite), opened.completions(), mode=reading)
+    words = {one.task: one.word for one in found.tasks}
+    run["diagnosis"] = found.summary
+    for task in run["tasks"]:
+        task["diagnosis"] = words[task["task"]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -29,6 +31,7 @@ _ATTEMPTS_BEFORE_CONTACT = 3
 _MOST_FAILURES_IN_A_ROW = 20
 # The usual default of the completions endpoint, 16, cuts answers.
 _COMPLETIONS_MAX_TOKENS = 256
+SHORTEST_TIMEOUT_S = 0.001
 _N_SEEDS = 2**31  # what every server takes for a seed
 
 
@@ -119,11 +122,13 @@ class OpenAIClient:
             raise InputError("endpoint", "be 'chat' or 'completions'", endpoint)
         check_at_least(1, concurrency=concurrency, n_hint=n_hint, max_tokens=max_tokens)
         check_at_least(0, seed=seed, temperature=temperature)
+        check_at_least(SHORTEST_TIMEOUT_S, timeout_s=timeout_s)
         if seed is not None and n_hint > 1:
             raise InputError("n_hint", "be 1 when a seed is given: a seed fits one slot", n_hint)
         reserved = _RESERVED & (extra_body or {}).keys()
         if reserved:
             raise InputError("extra_body", "leave out what has an argument here", min(reserved))
+        _check_json(extra_body)
         self._model, self._endpoint, self._seed, self._n_hint = model, endpoint, seed, n_hint
         self._retries, self._clock = retries or RetryPolicy(), clock or Clock()
         self._transport = Transport(
@@ -300,7 +305,7 @@ def _share(tokens: int | None, place: int) -> int | None:
     return tokens if tokens is None or place == 0 else 0
 
 
-def check_at_least(least: int, /, **values: float | None) -> None:
+def check_at_least(least: float, /, **values: float | None) -> None:
     """Refuse arguments below a bound; None passes.
 
     Parameters
@@ -313,8 +318,19 @@ def check_at_least(least: int, /, **values: float | None) -> None:
     Raises
     ------
     InputError
-        For the first below the bound.
+        For the first below the bound or infinite.
     """
     for name, value in values.items():
         if value is not None and not value >= least:
             raise InputError(name, f"be at least {least}", value)
+        if value == math.inf:
+            raise InputError(name, "be finite", value)
+
+
+def _check_json(extra_body: Mapping[str, object] | None) -> None:
+    """Refuse what cannot be sent as JSON: dates and infinities, which TOML has."""
+    for name, value in (extra_body or {}).items():
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError):
+            raise InputError(f"extra_body.{name}", "be JSON data", value) from None

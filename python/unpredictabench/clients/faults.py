@@ -24,6 +24,7 @@ QUOTA_CODES = frozenset(
 _WORDS = frozenset({"messages", "prompt", "input"})
 _KEY_LIKE = re.compile(r"\b(?:sk|key|or|gsk|hf|xai)[-_][\w*.\-]{6,}|(?<=Bearer )[^\s\"',]+")
 _LONGEST_QUOTE = 300
+_SHORTEST_SECRET = 8  # what is shorter is a word for servers that check none: "none", "EMPTY"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +103,8 @@ def status_fault(
         )
     if status == 401 or (status == 403 and not _is_moderation(fields)):
         return Fault("run", f"the key is refused ({said}): check the key and what it may use")
-    if status in {404, 405, 410}:
-        return Fault("run", f"no such model or endpoint ({said}): check model and base URL")
+    if status in {404, 405, 410} or status < 400:
+        return Fault("run", _wrong_place(status, said, headers or {}))
     name = _refused_parameter(fields, said, sent) if status in {400, 422} else None
     if name is not None:
         return Fault(
@@ -127,9 +128,14 @@ def redacted(text: str, secret: str | None) -> str:
     >>> redacted("wrong key: sk-abcdef0123", None)
     'wrong key: [key]'
     """
-    if secret:
+    if secret and is_secret(secret):
         text = text.replace(secret, "[key]")
     return _KEY_LIKE.sub("[key]", text)
+
+
+def is_secret(key: str | None) -> bool:
+    """Tell a key from the placeholders that local servers are given."""
+    return key is not None and len(key) >= _SHORTEST_SECRET
 
 
 def _said(status: int, body: object) -> str:
@@ -141,6 +147,13 @@ def _said(status: int, body: object) -> str:
     if len(text) > _LONGEST_QUOTE:
         text = text[: _LONGEST_QUOTE - 1] + "…"
     return f"{status}: {text}" if text else str(status)
+
+
+def _wrong_place(status: int, said: str, headers: Mapping[str, str]) -> str:
+    if status >= 400:
+        return f"no such model or endpoint ({said}): check model and base URL"
+    place = headers.get("location", "elsewhere")
+    return f"the endpoint has moved ({status} to {place}): change the base URL"
 
 
 def _is_moderation(fields: Mapping[str, object]) -> bool:

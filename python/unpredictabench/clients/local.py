@@ -7,9 +7,9 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from unpredictabench.clients.child import ModelServer
-from unpredictabench.clients.endpoint import OpenAIClient, check_at_least
+from unpredictabench.clients.endpoint import SHORTEST_TIMEOUT_S, OpenAIClient, check_at_least
 from unpredictabench.clients.waiting import RetryPolicy
-from unpredictabench.clients.weights import model_file
+from unpredictabench.clients.weights import MODELS, model_file
 from unpredictabench.errors import ClientError, FatalClientError, InputError
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # Each slot takes memory for its context, and two cores gain nothing beyond eight.
 _MOST_SLOTS = 16
+EMBEDDED_MIN_P = 0.05
+"""Share of the likeliest token's probability below which the embedded model says nothing."""
 # A server of ours is never too busy, and one that died stays dead: few attempts tell.
 _RETRIES = RetryPolicy(max_attempts=3, first_wait_s=0.1)
 
@@ -34,9 +36,9 @@ class LocalClient:
         Sampling temperature; None leaves it to the server.
     max_tokens : int, default 128
         Most tokens of an answer, at least 1; a small model may never stop of itself.
-    min_p : float, default 0.05
-        Tokens below this share of the likeliest token's probability are left out, in [0, 1]. 0
-        samples from the model's whole law.
+    min_p : float, optional
+        Tokens below this share of the likeliest token's probability are left out, in [0, 1]. The
+        default is 0.05 for the embedded model and 0, the model's whole law, for any other.
     seed : int, optional
         Base seed, see `OpenAIClient`. The default sends none.
     concurrency : int, default 8
@@ -57,11 +59,10 @@ class LocalClient:
     -----
     The first question fetches the file where needed and starts the server. It uses one thread a
     core, within the cores this process may use, and ends with this process, however that ends.
-    llama.cpp's own narrowing (top-k 40, top-p 0.95) is switched off; `min_p` keeps its value of
-    0.05 by default, because a model this small writes noise in one answer of four without it.
-    Without a seed, questions
-    in the same words go out as one request with several choices, which reads their words once;
-    this server counts the tokens of one choice only.
+    llama.cpp's own narrowing (top-k 40, top-p 0.95, min-p 0.05) is switched off, except that the
+    embedded model keeps its min-p: it writes noise in one answer of four without it. Without a
+    seed, questions in the same words go out as one request with several choices, which reads
+    their words once; this server counts the tokens of one choice only.
 
     Examples
     --------
@@ -75,7 +76,7 @@ class LocalClient:
         *,
         temperature: float | None = 1.0,
         max_tokens: int = 128,
-        min_p: float = 0.05,
+        min_p: float | None = None,
         seed: int | None = None,
         concurrency: int = 8,
         n_context: int = 4096,
@@ -84,6 +85,9 @@ class LocalClient:
     ) -> None:
         check_at_least(1, concurrency=concurrency, n_context=n_context, max_tokens=max_tokens)
         check_at_least(0, seed=seed, temperature=temperature, port=port)
+        check_at_least(SHORTEST_TIMEOUT_S, timeout_s=timeout_s)
+        if min_p is None:
+            min_p = EMBEDDED_MIN_P if name in MODELS else 0.0
         if not 0.0 <= min_p <= 1.0:
             raise InputError("min_p", "lie in [0, 1]", min_p)
         # Sent even where they switch off: the server would narrow the law by its own defaults.

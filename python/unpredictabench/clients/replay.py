@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unpredictabench.errors import ClientError, SlotError
+from unpredictabench.incoming import completion_from
 from unpredictabench.records import Completion
 
 if TYPE_CHECKING:
@@ -95,9 +96,6 @@ class ReplayClient:
 def _completion(line: bytes) -> Completion | None:
     try:
         row: Any = json.loads(line)
-        known = {name: value for name, value in row.items() if name in _FIELDS}
-        completion = Completion(**known)
-    except (ValueError, TypeError, AttributeError):
+        return completion_from({name: row[name] for name in row if name in _FIELDS})
+    except (ValueError, TypeError, RecursionError):
         return None
-    is_whole = isinstance(completion.task, str) and isinstance(completion.index, int)
-    return completion if is_whole else None

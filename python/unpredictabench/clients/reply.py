@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from unpredictabench.records import CompletionStatus
+
+_STATUS = re.compile(r"[1-5][0-9]{2}")
+_NO_COUNT = 2**53  # beyond what JSON numbers hold exactly nothing was counted
 
 
 class ReplyError(ValueError):
@@ -103,7 +107,7 @@ def read_reply(body: bytes | str) -> Reply:
     """
     try:
         data = json.loads(body)
-    except ValueError:  # covers undecodable bytes as well
+    except (ValueError, RecursionError):  # covers undecodable bytes and endless nesting as well
         raise ReplyError("the reply is not JSON") from None
     if not isinstance(data, dict):
         raise ReplyError("the reply is not a JSON object")
@@ -124,6 +128,42 @@ def read_reply(body: bytes | str) -> Reply:
         response_id=_text(data.get("id")),
         prompt_tokens=_count(usage.get("prompt_tokens")),
         completion_tokens=_count(usage.get("completion_tokens")),
+    )
+
+
+def without(reply: Reply, secret: str) -> Reply:
+    """Take a secret that the server echoes out of a reply.
+
+    Parameters
+    ----------
+    reply : Reply
+        The reply as it came.
+    secret : str
+        What must not be stored.
+
+    Returns
+    -------
+    Reply
+        The reply with ``[key]`` in the place of the secret, wherever it stood.
+
+    Examples
+    --------
+    >>> without(Reply((Choice("sk-1234567: 5"),)), "sk-1234567").choices[0].text
+    '[key]: 5'
+    """
+
+    def cleaned(text: str | None) -> str | None:
+        return text.replace(secret, "[key]") if text else text
+
+    return replace(
+        reply,
+        choices=tuple(
+            Choice(cleaned(c.text), cleaned(c.reasoning), cleaned(c.finish_reason))
+            for c in reply.choices
+        ),
+        model=cleaned(reply.model),
+        fingerprint=cleaned(reply.fingerprint),
+        response_id=cleaned(reply.response_id),
     )
 
 
@@ -151,7 +191,7 @@ def _raise_if_error(data: Mapping[str, Any]) -> None:
     error = data.get("error")
     if error:
         code = error.get("code") if isinstance(error, dict) else None
-        status = int(code) if isinstance(code, int | str) and str(code).isdecimal() else None
+        status = int(str(code)) if _STATUS.fullmatch(str(code)) else None
         raise ReplyError("the reply reports an error", body=error, status=status)
 
 
@@ -164,4 +204,6 @@ def _text(value: object) -> str | None:
 
 
 def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value < _NO_COUNT else None

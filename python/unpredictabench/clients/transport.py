@@ -7,8 +7,8 @@ import os
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from unpredictabench.clients.faults import Fault, redacted, reply_fault, status_fault
-from unpredictabench.clients.reply import Reply, ReplyError, read_reply
+from unpredictabench.clients.faults import Fault, is_secret, redacted, reply_fault, status_fault
+from unpredictabench.clients.reply import Reply, ReplyError, read_reply, without
 from unpredictabench.errors import InputError
 
 if TYPE_CHECKING:
@@ -64,7 +64,9 @@ class Transport:
         self.host = urlsplit(self.base_url).hostname or ""
         self._key_name = api_key_env or self._usual_key_name()
         if api_key_env is not None and not os.environ.get(api_key_env):
-            raise InputError("api_key_env", "name an environment variable that is set", api_key_env)
+            # Whoever writes the key itself here must not see it in a log.
+            shown = redacted(api_key_env, None) if api_key_env.isidentifier() else "[no name]"
+            raise InputError("api_key_env", "name an environment variable that is set", shown)
         self._endpoint: Endpoint = endpoint
         self._timeout_s, self._clock = timeout_s, clock
         self._sdk: openai.AsyncOpenAI | None = None
@@ -89,10 +91,14 @@ class Transport:
         if self._sdk is None:
             if self.base_url == OPENAI_URL and not self._key():
                 return Fault("run", f"no key for {self.host}: set {self._key_name}")
+            key = self._key() or _NO_KEY
+            if not key.isascii() or not key.isprintable():
+                return Fault("run", f"{self._key_name} holds no key (odd characters): set it again")
             self._open()
         fault = await self._attempt(body)
         if isinstance(fault, Reply):
-            return fault
+            secret = self._key()
+            return without(fault, secret) if secret and is_secret(secret) else fault
         return Fault(
             fault.kind,
             redacted(fault.sentence, self._key()),
@@ -144,7 +150,10 @@ class Transport:
     def _open(self) -> None:
         import openai  # noqa: PLC0415 - the SDK takes half a second to import
 
-        http = openai.DefaultAsyncHttpxClient(trust_env=self.host not in _LOOPBACK, timeout=None)
+        # A redirect would put the question, and to the same host the key, where nobody meant it.
+        http = openai.DefaultAsyncHttpxClient(
+            trust_env=self.host not in _LOOPBACK, timeout=None, follow_redirects=False
+        )
         self._sdk = openai.AsyncOpenAI(
             base_url=self.base_url,
             api_key=self._key() or _NO_KEY,
@@ -156,7 +165,7 @@ class Transport:
         self._create = resource.with_raw_response.create
 
     def _key(self) -> str | None:
-        return os.environ.get(self._key_name)
+        return os.environ.get(self._key_name, "").strip() or None
 
     def _usual_key_name(self) -> str:
         is_openrouter = self.host == "openrouter.ai" or self.host.endswith(".openrouter.ai")
@@ -172,6 +181,8 @@ def _checked(url: str) -> str:
         is_url = False
     if is_url and (parts.username or parts.password):
         raise InputError("base_url", "hold no user name or password", parts.hostname)
+    if is_url and (parts.query or parts.fragment):
+        raise InputError("base_url", "end with its path, without ? and #", parts.hostname)
     if not is_url:
         raise InputError(
             "base_url", "be an http or https URL such as http://localhost:8000/v1", url

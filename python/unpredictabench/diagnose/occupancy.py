@@ -21,8 +21,8 @@ MOST_CELLS: Final = 100_000
 """Cells looked at one by one; with more, equal answers are as unlikely as without a lattice."""
 _OUTSIDE: Final = 1e-6
 _MULTIPLES: Final = (5.0, 1.0)
-_MOST_DIGITS: Final = 12
-_SLACK: Final = 1e-9
+_MOST_DIGITS: Final = 9
+_SLACK: Final = 1e-6  # ratios up to 1e9 are rounded by less
 _SLOPES: Final = np.concatenate([[0.0], np.geomspace(0.01, 20.0, 40)])
 
 
@@ -122,7 +122,7 @@ def lattice_step(x: Floats) -> float | None:
     Returns
     -------
     float or None
-        None for constant answers, and where no step of at least 1e-12 of the
+        None for constant answers, and where no step of at least 1e-9 of the
         largest divides them.
     """
     largest = float(np.abs(x).max(initial=0.0))
@@ -133,9 +133,7 @@ def lattice_step(x: Floats) -> float | None:
         for multiple in _MULTIPLES:
             step = multiple * 10.0**exponent
             ratio = x / step
-            if bool(
-                (np.abs(ratio - np.rint(ratio)) <= _SLACK * np.maximum(1, np.abs(ratio))).all()
-            ):
+            if bool((np.abs(ratio - np.rint(ratio)) <= _SLACK).all()):
                 return step
     return None
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from enum import IntEnum
+from functools import lru_cache
 
 WINDOW = 160
 """Characters looked at before a value: about two lines of prose, and a bound on the work."""
+_LINE = 2048  # a longer line is no item of an enumeration
 OPENERS = " \t\"'`*_$(\\[{<~≈≃€£¥"
 CLOSERS = " \t\"'`*_$)\\]}>"
 
@@ -54,6 +56,8 @@ _ITEM = re.compile(r"\s*\d{1,3}[.)]\s+[^\W\d]")
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|\n")
 _FENCE_END = re.compile(r"```[\w+#-]*\Z")
 _DIGIT = re.compile(r"\d")
+# Words decide, not which digits stand among them, so that equal words are judged only once.
+ANY_DIGIT = {ord(digit): "0" for digit in "123456789"}
 
 
 def mark_before(text: str, start: int) -> Mark:
@@ -74,18 +78,34 @@ def mark_before(text: str, start: int) -> Mark:
         nothing is asserted, or where the sentence is about something else (a probability, a
         parameter, an example, a condition).
     """
-    before = text[max(0, start - WINDOW) : start].lower().rstrip(OPENERS + "\n")
+    first = max(0, start - WINDOW)
+    before = text[first:start].translate(ANY_DIGIT)
+    return _marked(before, is_whole=first == 0, is_item=_is_item(text, start))
+
+
+def _is_item(text: str, start: int) -> bool:
+    """Tell whether the line of a value begins with the counter of an item."""
+    first = max(0, start - _LINE)
+    line = text.rfind("\n", first, start) + 1
+    if not line and first:
+        return False
+    return _ITEM.match(text, line, min(start, line + WINDOW)) is not None
+
+
+@lru_cache(maxsize=4096)
+def _marked(before: str, *, is_whole: bool, is_item: bool) -> Mark:
+    before = before.lower().rstrip(OPENERS + "\n")
     if not before:
         return Mark.NONE
     if "```" in before[-12:]:
         before = _FENCE_END.sub("", before).rstrip(OPENERS + "\n")
     before, has_noun = _without_fillers(before)
     if not before:
-        return Mark.WEAK if start <= WINDOW else Mark.NONE
+        return Mark.WEAK if is_whole else Mark.NONE
     word = before[max(before.rfind(" "), before.rfind("\n")) + 1 :]
     if word not in _VERBS and not before.endswith(_SIGNS) and not has_noun and word != "answer":
         return Mark.NONE
-    return _judged(before, text[text.rfind("\n", 0, start) + 1 : start][:WINDOW], word)
+    return _judged(before, word, is_item=is_item)
 
 
 def _without_fillers(before: str) -> tuple[str, bool]:
@@ -101,7 +121,7 @@ def _without_fillers(before: str) -> tuple[str, bool]:
         before = before[: len(before) - len(word)].rstrip(OPENERS)
 
 
-def _judged(before: str, line: str, word: str) -> Mark:
+def _judged(before: str, word: str, *, is_item: bool) -> Mark:
     cut = 0
     for end in _SENTENCE_END.finditer(before):
         cut = end.end()
@@ -111,9 +131,9 @@ def _judged(before: str, line: str, word: str) -> Mark:
     if _FINAL.match(sentence) or ("final" in sentence and _FINAL.search(sentence)):
         return Mark.FINAL
     if _EQUATION.fullmatch(sentence):
-        return Mark.NONE if _ITEM.match(line) else Mark.WEAK
+        return Mark.NONE if is_item else Mark.WEAK
     clause = sentence[max(sentence.rfind(","), sentence.rfind(";")) + 1 :]
-    if _ITEM.match(line) or _DIGIT.search(clause):
+    if is_item or _DIGIT.search(clause):
         return Mark.NONE
     is_assertion = word in _VERBS or word == "answer" or before.endswith(_SIGNS)
     return Mark.SAID if is_assertion and _SUBJECT.search(sentence) else Mark.WEAK

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 Floats: TypeAlias = "NDArray[np.float64]"
 
+MOST_DECIMALS: Final = 6
+"""Rounding to more decimals than this cannot be told from not rounding."""
 UNLISTED = "unlisted"
 """Class of an answer of the right form that is none of the legal outcomes."""
 
@@ -151,3 +153,25 @@ def _off_support(task: Task, values: Floats) -> int:
         return 0
     is_inside = cast("NumericTarget", task.target).contains(valid)
     return int(valid.size - np.count_nonzero(is_inside))
+
+
+def decimals_of(observed: Sequence[Observed]) -> int | None:
+    """Return the decimals a model gives: the median over tasks that ask for real numbers.
+
+    Returns
+    -------
+    int or None
+        None where no task shows any, or more than can matter.
+    """
+    found = [
+        max(map(_decimals, each.valid[np.isfinite(each.valid)].tolist()))
+        for each in observed
+        if each.task.support in {"continuous", "mixed"} and np.isfinite(each.valid).any()
+    ]
+    typical = int(np.median(found)) if found else MOST_DECIMALS + 1
+    return typical if typical <= MOST_DECIMALS else None
+
+
+def _decimals(value: float) -> int:
+    _, _, fraction = repr(value).partition(".")
+    return 0 if fraction in {"", "0"} else MOST_DECIMALS + 1 if "e" in fraction else len(fraction)

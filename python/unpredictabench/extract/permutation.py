@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from unpredictabench.extract import lists
 from unpredictabench.extract.classes import LENGTH, CodeSpans, not_strict, without_value
+from unpredictabench.extract.context import ANY_DIGIT
 from unpredictabench.extract.identity import Items
 from unpredictabench.extract.number import check_mode
 from unpredictabench.extract.plaintext import plain
@@ -129,9 +131,14 @@ def _lenient(text: str, items: Items, finish_reason: str | None) -> Extraction:
 
 
 def _weight(text: str, its: lists.Written) -> int:
-    """Return 3 for a final answer, 2 for a list alone or said, 1 if unclear, 0 for an aside."""
     before = text[max(0, its.start - _WINDOW) : its.start]
     after = text[its.end : its.end + _WINDOW]
+    return _weight_between(before.translate(ANY_DIGIT), after.translate(ANY_DIGIT))
+
+
+@lru_cache(maxsize=4096)
+def _weight_between(before: str, after: str) -> int:
+    """Return 3 for a final answer, 2 for a list alone or said, 1 if unclear, 0 for an aside."""
     stem = before.rstrip(_WRAPPING)
     if before.rstrip().endswith(("[", ",", "{", '":')) or after.lstrip()[:1] == "]":
         return 0

@@ -5,25 +5,33 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from unpredictabench.stats import holm, ks_2samp
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from unpredictabench.records import Completion
+    from unpredictabench.records import Completion, Extraction
 
 LONG_ANSWER = 40
 """Characters above which two equal answers are no likely coincidence."""
 MOST_COPIES = 10
 MOST_CHARACTERS_A_TOKEN = 8  # no tokenizer puts more of ordinary text into one on average
+ALPHA = 0.01
+"""Chance that an unchanging model is said to have changed, over all tasks together."""
 MOST_SHARE = 0.8  # of a task's answers; a fair coin with long labels stays below
 
 
-def marks(completions: Sequence[Completion]) -> tuple[str, ...]:
+def marks(
+    completions: Sequence[Completion], found: Iterable[tuple[Completion, Extraction]] = ()
+) -> tuple[str, ...]:
     """Return one sentence for each suspicion a run gives rise to.
 
     Parameters
     ----------
     completions : sequence of Completion
         All answers of a run.
+    found : iterable of (Completion, Extraction)
+        What was read from them; lenient readings are compared over time.
 
     Returns
     -------
@@ -31,8 +39,9 @@ def marks(completions: Sequence[Completion]) -> tuple[str, ...]:
         Empty for a run above suspicion.
     """
     checks = (repeated_replies, copied_answers, drift, undercounted)
-    found = (check(completions) for check in checks)
-    return tuple(sentence for sentence in found if sentence is not None)
+    sentences = [check(completions) for check in checks]
+    sentences.append(shifted(found))
+    return tuple(sentence for sentence in sentences if sentence is not None)
 
 
 def repeated_replies(completions: Iterable[Completion]) -> str | None:
@@ -72,6 +81,28 @@ def drift(completions: Iterable[Completion]) -> str | None:
     )
 
 
+def shifted(found: Iterable[tuple[Completion, Extraction]]) -> str | None:
+    """Compare the numbers of the first and of the second half of the run's time, task by task."""
+    times_and_values: dict[str, list[tuple[float, float]]] = {}
+    for completion, one in found:
+        if one.reading == "lenient" and isinstance(one.value, float):
+            pair = (completion.created_at, one.value)
+            times_and_values.setdefault(completion.task, []).append(pair)
+    times = sorted(time for pairs in times_and_values.values() for time, _ in pairs)
+    pvalues = {
+        task: pvalue
+        for task, pairs in times_and_values.items()
+        if (pvalue := _pvalue_of_halves(pairs, times[len(times) // 2])) is not None
+    }
+    tasks = [task for task, p in zip(pvalues, holm([*pvalues.values()]), strict=True) if p < ALPHA]
+    if not tasks:
+        return None
+    return (
+        f"the numbers of {len(tasks)} tasks changed between the first and the second half of the "
+        f"time, first {tasks[0]!r}: the model changed, or answers depend on each other"
+    )
+
+
 def undercounted(completions: Iterable[Completion]) -> str | None:
     """Compare the reported tokens with the text, as servers may count one choice of several."""
     counted = [c for c in completions if c.completion_tokens is not None and c.text]
@@ -106,6 +137,14 @@ def served(completions: Iterable[Completion]) -> list[dict[str, object]]:
 def _is_copied(texts: Counter[str]) -> bool:
     ((text, count),) = texts.most_common(1)
     return len(text) > LONG_ANSWER and count >= max(MOST_COPIES, MOST_SHARE * texts.total())
+
+
+def _pvalue_of_halves(pairs: Iterable[tuple[float, float]], middle: float) -> float | None:
+    """Test whether values before and from a moment on follow one law; None if a side is empty."""
+    halves: tuple[list[float], list[float]] = ([], [])
+    for time, value in pairs:
+        halves[time >= middle].append(value)
+    return float(ks_2samp(*halves).pvalue) if all(halves) else None
 
 
 def _names(completions: Iterable[Completion]) -> set[str]:

@@ -10,21 +10,23 @@ import threading
 from typing import TYPE_CHECKING, TypeVar
 
 from unpredictabench.errors import InputError, StoreError
+from unpredictabench.extract.ledger import readings
 from unpredictabench.generate import alarms
 from unpredictabench.generate.budget import Budget, Meter
 from unpredictabench.generate.planning import Design, work
 from unpredictabench.generate.session import Session
 from unpredictabench.generate.stopping import NEVER
-from unpredictabench.store import open_run, open_writer
+from unpredictabench.store import keep_readings, open_run, open_writer
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Collection, Coroutine, Iterator
+    from collections.abc import Callable, Collection, Coroutine, Mapping
 
     from unpredictabench.clients import Client
     from unpredictabench.generate.planning import Sampling, Work
     from unpredictabench.generate.session import Progress
     from unpredictabench.generate.stopping import StopRule
+    from unpredictabench.records import Task
     from unpredictabench.store import Run, Writer
     from unpredictabench.store.writing import Synchronous
     from unpredictabench.tasks import Suite
@@ -157,6 +159,7 @@ async def generate_async(
             to_do,
             client,
             writer,
+            tasks={task.id: task for task in suite},
             concurrency=concurrency,
             budget=budget or Budget(),
             stop=stop,
@@ -191,8 +194,17 @@ def in_own_loop(start: Callable[[], Coroutine[object, object, T]]) -> T:
         pass
     else:
         raise InputError("generate", "be awaited as generate_async inside an event loop", "a call")
-    with _terminated_as_interrupted():
-        return asyncio.run(start())
+    terminated: list[bool] = []
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        return asyncio.run(_terminable(start(), terminated))
+    except asyncio.CancelledError:
+        if not terminated:
+            raise
+        raise KeyboardInterrupt from None
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)
 
 
 async def closing(client: Client, asking: Coroutine[object, object, T]) -> T:
@@ -203,16 +215,18 @@ async def closing(client: Client, asking: Coroutine[object, object, T]) -> T:
         await client.aclose()
 
 
-@contextlib.contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may set handlers
-        return
-    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+async def _terminable(asking: Coroutine[object, object, T], terminated: list[bool]) -> T:
+    """Await a coroutine, and cancel it on SIGTERM: not through SIGINT, which nohup ignores."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+
+    def end() -> None:
+        terminated.append(True)
+        if task is not None:
+            task.cancel()
+
+    if threading.current_thread() is threading.main_thread():  # only there may handlers be set
+        loop.add_signal_handler(signal.SIGTERM, end)
+    return await asking
 
 
 async def _ask(
@@ -220,6 +234,7 @@ async def _ask(
     client: Client,
     writer: Writer,
     *,
+    tasks: Mapping[str, Task],
     concurrency: int,
     budget: Budget,
     stop: StopRule,
@@ -245,7 +260,7 @@ async def _ask(
     _log_start(writer, to_do, n_stored=len(earlier))
     try:
         await session.run()
-        await asyncio.to_thread(_log_end, writer, session, run, reason=session.reason)
+        await asyncio.to_thread(_log_end, writer, session, run, reason=session.reason, tasks=tasks)
     except BaseException as error:
         with contextlib.suppress(StoreError):
             await asyncio.to_thread(_log_end, writer, session, run, reason=_why(error))
@@ -257,20 +272,31 @@ def _log_start(writer: Writer, to_do: Work, *, n_stored: int) -> None:
     writer.log("resumed" if writer.is_resumed else "started", data)
 
 
-def _log_end(writer: Writer, session: Session, run: Run, *, reason: str) -> None:
+def _log_end(
+    writer: Writer,
+    session: Session,
+    run: Run,
+    *,
+    reason: str,
+    tasks: Mapping[str, Task] | None = None,
+) -> None:
+    """Write how the session ended; with the tasks given, also what their answers are read as."""
     writer.flush()
     completions = list(run.completions())
+    found = list(readings(completions, tasks)) if tasks is not None else []
     data = {
         "reason": reason,
         "n_new": session.n_new,
         "n_duplicates": writer.n_duplicates,
         "failures": dict(session.failures),
-        "marks": alarms.marks(completions),
+        "marks": alarms.marks(completions, found),
         "served": alarms.served(completions),
         "usage": dataclasses.asdict(session.usage),
     }
     writer.log("stopped", data)
     writer.flush()
+    if tasks is not None:
+        keep_readings(run.path, found)
 
 
 def _why(error: BaseException) -> str:

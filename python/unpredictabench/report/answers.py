@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unpredictabench.extract import extract
+from unpredictabench.extract.coding import coder
+from unpredictabench.extract.observations import UNLISTED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
-    from unpredictabench.records import Completion, Extraction, Reading, Task
-
-UNLISTED = "unlisted"
-"""Class of an answer of the right form that is none of the legal outcomes."""
+    from unpredictabench.records import Completion, Extraction, Observation, Reading, Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +89,14 @@ def sample_of(
     Sample
         Each different reply is read once.
     """
-    index = _outcomes(task)
+    code = coder(task)
     known: dict[tuple[object, ...], list[tuple[float, tuple[str | None, str, str, str]]]] = {}
     counts: Counter[tuple[str | None, str, str, str]] = Counter()
     values: list[float] = []
     for each in completions:
         key = (each.text, each.status, each.finish_reason, each.n_asked)
         if key not in known:
-            known[key] = [_read(each, found, index) for found in extract(each, task, mode=mode)]
+            known[key] = [_read(each, found, code) for found in extract(each, task, mode=mode)]
         for value, shown in known[key]:
             values.append(value)
             counts[shown] += 1
@@ -107,25 +106,20 @@ def sample_of(
     return Sample(array[~np.isnan(array)], len(values), written)
 
 
-def _outcomes(task: Task) -> Mapping[object, float] | None:
-    outcomes = getattr(task.target, "outcomes", None)
-    return None if outcomes is None else {each: float(i) for i, each in enumerate(outcomes)}
-
-
 def _read(
-    completion: Completion, found: Extraction, index: Mapping[object, float] | None
+    completion: Completion, found: Extraction, code: Callable[[Extraction], float]
 ) -> tuple[float, tuple[str | None, str, str, str]]:
-    text = completion.text
+    text, number = completion.text, code(found)
     if completion.n_asked > 1 and text is not None and found.span:
         text = text[slice(*found.span)]
-    if found.value is None:
-        return math.nan, (text, found.status, "", found.reason)
-    if index is None:
-        number = found.value if isinstance(found.value, float | int) else math.nan
-        return float(number), (text, found.status, f"{number:.10g}", found.reason)
-    place = index.get(found.value, math.nan)
-    status = UNLISTED if math.isnan(place) else found.status
-    return place, (text, status, outcome_text(found.value), found.reason)
+    status = UNLISTED if found.is_valid and math.isnan(number) else found.status
+    return number, (text, status, _value_text(found.value), found.reason)
+
+
+def _value_text(value: Observation | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:.10g}" if isinstance(value, float | int) else outcome_text(value)
 
 
 def outcome_text(outcome: object, items: tuple[str, ...] = ()) -> str:

@@ -28,7 +28,7 @@ COLOURS: Final = (
 GREY: Final = "#868b92"
 _DASHES: Final = ("-", "--", ":", "-.")
 _BASELINE_DASHES: Final = ("--", ":", "-.", (0, (8, 2)), (0, (1, 3)), (0, (6, 1, 1, 1, 1, 1)))
-_BANDS: Final = 6
+MOST_BANDS: Final = 6
 """Most runs whose bands are drawn: more hide each other; the table has every interval."""
 
 
@@ -80,7 +80,7 @@ def curves(contents: Contents) -> Figure:
         for published in contents.published:
             _line(axes, _shares(published.ks_at_n), color=GREY, linewidth=0.6, alpha=0.45)
         for index, entry in enumerate(contents.entries):
-            _entry_curve(axes, entry, index, has_band=len(contents.entries) <= _BANDS)
+            _entry_curve(axes, entry, index, has_band=len(contents.entries) <= MOST_BANDS)
         for baseline, dashes in zip(contents.baselines, cycle(_BASELINE_DASHES), strict=False):
             name, rates = f"sim:{baseline.name}", _known(baseline.ks_at_n)
             style = {"color": GREY, "linestyle": dashes, "linewidth": 1.4, "zorder": 1.8}
@@ -178,7 +178,7 @@ def against_law(data: Mapping[str, Any], contents: Contents, title: str) -> Figu
         for index, (entry, run) in enumerate(zip(contents.entries, data["runs"], strict=True)):
             if run is None or not run["n"]:
                 continue
-            label = f"{entry.key}  {_short(entry.label, 30)}"
+            label = f"{entry.key}  {_short(entry.label, 26)}"
             axes.step(*_ecdf(data, run), where="post", label=label, **look(index))
             if run["at"] is not None:
                 axes.axvline(run["at"], linewidth=0.8, alpha=0.6, **look(index))
@@ -203,7 +203,7 @@ def _ecdf(data: Mapping[str, Any], run: Mapping[str, Any]) -> tuple[list[float],
 def _entry_curve(axes: Axes, entry: Entry, index: int, *, has_band: bool) -> None:
     score, style = entry.score, look(index)
     known = ~np.isnan(score.curve)
-    label = f"{entry.key}  {_short(entry.label, 30)}"
+    label = f"{entry.key}  {_short(entry.label, 26)}"
     axes.plot(score.curve_n[known], score.curve[known], linewidth=2, label=label, **style)
     ends = [(n, r.low, r.high) for n, r in score.ks_at_n.items() if r.low is not None]
     if has_band and ends:
@@ -247,5 +247,9 @@ def _bar(
 
 
 def _short(text: str, width: int) -> str:
+    """Cut the middle out of a long text: names of models often differ at their ends."""
     line = "".join(sign if sign.isprintable() else "\ufffd" for sign in " ".join(text.split()))
-    return line if len(line) <= width else f"{line[: width - 1]}…"
+    if len(line) <= width:
+        return line
+    head = width // 2
+    return f"{line[:head]}…{line[head + 1 - width :]}"

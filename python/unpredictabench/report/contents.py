@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from unpredictabench.diagnose import RunDiagnosis
     from unpredictabench.records import Interval, Task
     from unpredictabench.report.answers import Sample
-    from unpredictabench.score.baselines import Baseline
     from unpredictabench.score.results import Rate, RunScore
+    from unpredictabench.score.samplers import Baseline
 
 
 class PublishedShare(Protocol):
@@ -111,6 +112,8 @@ class Entry:
         Its answers by task id; empty where only the scores are known.
     provenance : Provenance or None
         Where the answers come from.
+    diagnosis : RunDiagnosis or None
+        What goes wrong, task by task; None where only the scores are known.
     """
 
     key: str
@@ -118,6 +121,7 @@ class Entry:
     score: RunScore
     samples: Mapping[str, Sample] = field(default_factory=dict)
     provenance: Provenance | None = None
+    diagnosis: RunDiagnosis | None = None
 
     def rate(self, n: int) -> Rate | None:
         """Return KS@N; None where it was not asked for."""

@@ -57,11 +57,14 @@ def task_data(task: Task, contents: Contents, width: int) -> dict[str, Any]:
     """
     samples = [entry.samples.get(task.id) for entry in contents.entries]
     scores = [score_of(entry, task.id) for entry in contents.entries]
+    words = [word_of(entry, task.id) for entry in contents.entries]
     picture = _labels(task, samples) if task.support == "nominal" else _numbers(task, samples)
     drawn = picture.pop("drawn")
     runs = [
-        None if sample is None else _run_data(sample, score, contents, width) | more
-        for sample, score, more in zip(samples, scores, drawn, strict=True)
+        None
+        if sample is None
+        else _run_data(sample, score, contents, width) | {"word": word} | more
+        for sample, score, word, more in zip(samples, scores, words, drawn, strict=True)
     ]
     return {"q": task.prompt, "why": task.rationale, "law": law_text(task), **picture, "runs": runs}
 
@@ -69,6 +72,14 @@ def task_data(task: Task, contents: Contents, width: int) -> dict[str, Any]:
 def score_of(entry: Entry, task: str) -> TaskScore | None:
     """Find the score of a task; None where the entry has none."""
     return next((score for score in entry.score.tasks if score.task == task), None)
+
+
+def word_of(entry: Entry, task: str) -> str:
+    """Return the diagnosis of a task in a sentence; empty where there is none."""
+    if entry.diagnosis is None:
+        return ""
+    found = next((each for each in entry.diagnosis.tasks if each.task == task), None)
+    return "" if found is None else f"{found.word}: {found.sentence}"
 
 
 def law_text(task: Task) -> str:

@@ -2,88 +2,49 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
-
-import numpy as np
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from unpredictabench.report.contents import doubts
 from unpredictabench.report.tables import MISSING, interval, percent
-from unpredictabench.stats import bootstrap
-from unpredictabench.streams import stream
+from unpredictabench.score import compare
+from unpredictabench.score.comparison import LEVEL
+from unpredictabench.stats import holm
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from unpredictabench.records import Interval
     from unpredictabench.report.contents import Contents, Entry
-    from unpredictabench.score.results import TaskScore
-
-N_RESAMPLES: Final = 1999
-_AGREEING: Final = 6
-"""Clusters that by chance all agree in sign with probability below .05: 2 / 2^6."""
+    from unpredictabench.score.comparison import Pair
+    from unpredictabench.score.results import RunScore, TaskScore
 
 
-@dataclass(frozen=True, slots=True)
-class Contrast:
-    """How much more often one run passes than another, on the tasks both were asked.
+def contrast(a: RunScore, b: RunScore, n: int, category: str | None = None) -> Pair | None:
+    """Compare two runs on the tasks they share.
 
     Parameters
     ----------
-    estimate : float
-        Difference of the mean pass rates, in [-1, 1].
-    interval : Interval or None
-        95 % interval over clusters of tasks; None where all tasks differ alike.
-    n_tasks, n_clusters : int
-        Tasks in common, and the groups they are resampled in.
-    """
-
-    estimate: float
-    interval: Interval | None
-    n_tasks: int
-    n_clusters: int
-
-    @property
-    def is_clear(self) -> bool:
-        """Whether the interval excludes 0; without one, whether enough clusters agree."""
-        found = self.interval
-        if found is None:
-            return self.estimate != 0 and self.n_clusters >= _AGREEING
-        return found.low > 0 or found.high < 0
-
-
-def contrast(
-    a: Entry, b: Entry, n: int, where: Callable[[TaskScore], bool] = lambda _: True
-) -> Contrast | None:
-    """Compare two runs on their common tasks.
-
-    Parameters
-    ----------
-    a, b : Entry
+    a, b : RunScore
         The runs; a positive difference means that `a` passes more often.
     n : int
         The size N.
-    where : callable
-        Which tasks to look at.
+    category : str, optional
+        Only tasks of this category.
 
     Returns
     -------
-    Contrast or None
-        None without common tasks. A task without enough answers counts as not passed.
+    Pair or None
+        As `compare` gives it; None where they share no task with N answers.
     """
-    other = {score.task: score for score in b.score.tasks}
-    pairs = [(s, other[s.task]) for s in a.score.tasks if s.task in other and where(s)]
-    if not pairs:
+    if category is not None:
+        a, b = (
+            replace(run, tasks=tuple(task for task in run.tasks if task.category == category))
+            for run in (a, b)
+        )
+    known = {task.task for task in b.tasks if task.pass_rates.get(n) is not None}
+    if not any(t.task in known and t.pass_rates.get(n) is not None for t in a.tasks):
         return None
-    differences = np.array([_rate(x, n) - _rate(y, n) for x, y in pairs])
-    _, clusters = np.unique([x.cluster for x, _ in pairs], return_inverse=True)
-    found = None
-    if np.ptp(differences) > 0 and clusters.max() > 0:
-        found = bootstrap(
-            differences, clusters=clusters, n_resamples=N_RESAMPLES, method="percentile",
-            rng=stream("report.contrast", n, len(pairs)),
-        ).confidence_interval  # fmt: skip
-    return Contrast(float(differences.mean()), found, len(pairs), int(clusters.max()) + 1)
+    return compare([a, b], n=n).pairs[0]
 
 
 def findings(contents: Contents) -> list[str]:
@@ -153,34 +114,29 @@ def _level(entry: Entry, n: int) -> str:
 
 
 def _lead(a: Entry, b: Entry, n: int) -> Iterator[str]:
-    whole = contrast(a, b, n)
+    whole = contrast(a.score, b.score, n)
     if whole is None:
         return
-    sure = "the difference is clear" if whole.is_clear else "the difference may be chance"
+    sure = "the difference is clear" if whole.sign_flip < LEVEL else "the difference may be chance"
+    low, high = 100 * whole.interval.low, 100 * whole.interval.high
+    # Where every task differs alike no resample varies: an interval would pretend to know.
+    ends = f"95 % interval {low:.1f} to {high:.1f}, " if low < high else ""
     yield (
-        f"{a.label} passes {100 * whole.estimate:.1f} points more often than {b.label}"
-        f"{_ends(whole)} on {whole.n_tasks:,} common tasks: {sure}."
+        f"{a.label} passes {100 * whole.difference:.1f} points more often than {b.label} "
+        f"({ends}p = {whole.sign_flip:.2g}, {len(whole.tasks):,} common tasks): "
+        f"{sure}."
     )
-    better: list[str] = []
-    worse: list[str] = []
-    for name in a.score.categories:
-        part = contrast(a, b, n, lambda score, name=name: score.category == name)  # type: ignore[misc]
-        if part is not None and part.is_clear:
-            (better if part.estimate > 0 else worse).append(
-                f"{name} by {100 * abs(part.estimate):.1f} points"
-            )
-    if better:
-        yield f"{a.label} is clearly ahead on {', '.join(better)}."
-    if worse:
-        yield f"{b.label} is clearly ahead on {', '.join(worse)}."
-    if not better and not worse:
-        yield "In no single category is the difference clear."
-
-
-def _ends(found: Contrast) -> str:
-    if found.interval is None:
-        return " (the same on every task)"
-    return f" ({100 * found.interval.low:.1f} to {100 * found.interval.high:.1f})"
+    found = {name: contrast(a.score, b.score, n, name) for name in a.score.categories}
+    pairs = {name: pair for name, pair in found.items() if pair is not None}
+    adjusted = holm([pair.sign_flip for pair in pairs.values()])
+    clear = [name for name, p in zip(pairs, adjusted, strict=True) if p < LEVEL]
+    for entry, sign in ((a, 1), (b, -1)):
+        gaps = {name: 100 * sign * pairs[name].difference for name in clear}
+        parts = [f"{name} by {gap:.1f} points" for name, gap in gaps.items() if gap > 0]
+        if parts:
+            yield f"{entry.label} is clearly ahead on {', '.join(parts)}."
+    if not clear:
+        yield "In no single category is the difference clear (Holm's correction over categories)."
 
 
 def _measure(contents: Contents) -> Iterator[str]:

@@ -9,6 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from unpredictabench.diagnose import diagnose
 from unpredictabench.errors import InputError
 from unpredictabench.report.answers import sample_of
 from unpredictabench.report.contents import Contents, Entry, headline_n, ranked
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 
     from unpredictabench.records import Reading, Task
     from unpredictabench.report.contents import PublishedScores
-    from unpredictabench.score.baselines import Baseline
     from unpredictabench.score.rules import Protocol
+    from unpredictabench.score.samplers import Baseline
     from unpredictabench.tasks import Suite
 
     Given: TypeAlias = Run | RunScore | str | os.PathLike[str]
@@ -118,6 +119,7 @@ def contents(
     has_baselines: bool = True,
     title: str | None = None,
     mode: Reading = "lenient",
+    has_answers: bool = True,
 ) -> Contents:
     """Gather what a report shows.
 
@@ -127,6 +129,8 @@ def contents(
         As for `report`.
     mode : {"lenient", "strict"}
         The reading of the extractor.
+    has_answers : bool, default True
+        Whether the answers to the single tasks are shown, which tables have no use for.
 
     Returns
     -------
@@ -145,14 +149,16 @@ def contents(
         run = given if isinstance(given, Run) else open_run(given)
         found = score(run, n=n, alpha=alpha, protocol=protocol, mode=mode, suite=suite)
         asked = planned_tasks(run, suite)
-        entries.append(entry_of(run, found, asked))
+        entries.append(entry_of(run, found, asked, has_answers=has_answers))
         tasks |= {task.id: task for task in asked}
         if has_baselines and not baselines:
             baselines = baselines_of(run, found, suite=suite)
     return assembled(entries, list(tasks.values()), baselines, published, title=title)
 
 
-def entry_of(run: Run, scores: RunScore, tasks: Sequence[Task]) -> Entry:
+def entry_of(
+    run: Run, scores: RunScore, tasks: Sequence[Task], *, has_answers: bool = True
+) -> Entry:
     """Read the answers of a scored run.
 
     Parameters
@@ -163,20 +169,23 @@ def entry_of(run: Run, scores: RunScore, tasks: Sequence[Task]) -> Entry:
         Its scores.
     tasks : sequence of Task
         Its tasks.
+    has_answers : bool, default True
+        Whether they are kept and diagnosed; otherwise they are only counted.
 
     Returns
     -------
     Entry
         Without a key, which depends on the others.
     """
-    known = {task.id: task for task in tasks}
+    known = {task.id: task for task in tasks} if has_answers else {}
     account = Account()
     samples = {}
     for name, completions in groupby(run.completions(), key=lambda each: each.task):
         listed = account.add(completions)
         if name in known:
             samples[name] = sample_of(known[name], listed, mode=scores.mode)
-    return Entry("", scores.model, scores, samples, provenance_of(run, account))
+    found = diagnose(tasks, run.completions(), mode=scores.mode) if has_answers else None
+    return Entry("", scores.model, scores, samples, provenance_of(run, account), found)
 
 
 def assembled(

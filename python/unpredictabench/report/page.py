@@ -8,6 +8,7 @@ import json
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
+from unpredictabench.diagnose import WORDS
 from unpredictabench.errors import MissingExtraError
 from unpredictabench.report import charts
 from unpredictabench.report.contents import doubts
@@ -75,6 +76,9 @@ def page(contents: Contents) -> str:
         supports=sorted({task.support for task in contents.tasks}),
         tasks=[_task(task, contents) | {"data": markup(data[task.id])} for task in contents.tasks],
         width=width,
+        has_bands=len(entries) <= charts.MOST_BANDS,
+        words=WORDS,
+        entries_diagnosed=[(e, i) for i, e in enumerate(entries) if e.diagnosis is not None],
         protocol=PROTOCOLS[contents.first.protocol],
         provenance={
             "common": common_lines(contents),
@@ -159,11 +163,12 @@ def _charts(contents: Contents) -> dict[str, str]:
 
 def _row(entry: Entry, contents: Contents) -> dict[str, Any]:
     median, _, ends = half_life(entry).partition(" (")
-    is_number = median.replace(".", "").isdigit()
+    is_known = entry.score.n_star.median is not None
     return {
         "entry": entry,
         "doubts": doubts(entry, contents.entries, contents.headline),
-        "half_life": (median, ends.rstrip(")")) if is_number else ("–", half_life(entry)),
+        "half_life": (median, ends.rstrip(")")) if is_known else ("–", ""),
+        "why": None if is_known else half_life(entry),
     }
 
 
@@ -228,7 +233,7 @@ def _example(contents: Contents, environment: Environment) -> dict[str, Any] | N
 
 def _shown(entry: Entry, run: Mapping[str, Any] | None) -> dict[str, Any]:
     if run is None:
-        return {"entry": entry, "say": "", "top": [], "distinct": 0}
+        return {"entry": entry, "say": "", "word": "", "top": [], "distinct": 0}
     rows: Sequence[Sequence[Any]] = run["a"][:N_TOP]
     top = [
         {
@@ -239,4 +244,7 @@ def _shown(entry: Entry, run: Mapping[str, Any] | None) -> dict[str, Any]:
         }
         for text, n, status, value, _ in rows
     ]
-    return {"entry": entry, "say": run["say"], "top": top, "distinct": len(run["a"]) + run["more"]}
+    distinct = len(run["a"]) + run["more"]
+    return {
+        "entry": entry, "say": run["say"], "word": run["word"], "top": top, "distinct": distinct,
+    }  # fmt: skip

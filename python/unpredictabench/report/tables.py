@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from unpredictabench.report.contents import Contents, Entry, PublishedScores, PublishedShare
-    from unpredictabench.score.baselines import Baseline
     from unpredictabench.score.results import Rate
+    from unpredictabench.score.samplers import Baseline
 
 Form: TypeAlias = Literal["csv", "markdown", "latex"]
 

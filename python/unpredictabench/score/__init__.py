@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from unpredictabench._callable import make_callable
 from unpredictabench.score.as_json import document
-from unpredictabench.score.baselines import Baseline, baselines, is_below_median
 from unpredictabench.score.comparison import Comparison, compare
 from unpredictabench.score.results import GroupScore, HalfLife, Rate, RunScore, TaskScore
 from unpredictabench.score.rules import SIZES, Rules
+from unpredictabench.score.samplers import Baseline, baselines, is_below_median
 from unpredictabench.score.scoring import baselines_of, score, score_records
 
 make_callable(__name__)

@@ -6,13 +6,13 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from unpredictabench.score.baselines import is_below_median
+from unpredictabench.score.samplers import is_below_median
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from unpredictabench.score.baselines import Baseline
     from unpredictabench.score.results import GroupScore, Rate, RunScore, TaskScore
+    from unpredictabench.score.samplers import Baseline
 
 Json: TypeAlias = dict[str, Any]
 
@@ -128,6 +128,7 @@ def task_json(task: TaskScore) -> Json:
         },
         "measures": dict(task.measures),
         "reasons": dict(task.reasons),
+        "stopped": task.stopped,
         "diagnosis": None,
     }
 

@@ -30,7 +30,7 @@ Integers: TypeAlias = "NDArray[np.int64]"
 N_DRAWS: Final = 10_000_000
 """Draws of a null that cannot be computed."""
 COARSE: Final = (1, 2, 5, 10, 14, 20, 30, 50, 70, 100, 140, 200, 300, 500, 700, 1000)
-"""Sizes at which drawn pass rates are computed; in between they are interpolated."""
+"""Sizes at which pass rates of labels are computed; in between they are interpolated."""
 
 
 def is_shuffle(task: Task) -> bool:
@@ -59,6 +59,11 @@ class Labels:
         """Name of the null."""
         return "total-variation"
 
+    @property
+    def has_exact_shares(self) -> bool:
+        """Whether a share of 0 or 1 speaks for every subset."""
+        return False
+
     def whole(self, verdicts: Verdicts) -> None:
         """Fill in the test of all answers; drawn p-values are remembered on disk."""
         for row, pool in enumerate(self.pools):
@@ -84,13 +89,12 @@ class Labels:
         return passed
 
     def shares(self, n: Integers, rules: Rules) -> tuple[Floats, Floats]:
-        """Return the share of subsets of each size that pass, and its standard error."""
+        """Return the share of subsets of some sizes that pass; in between it is interpolated."""
         rates, errors = np.empty((2, len(self.pools), n.size))
+        some = coarse_sizes(n, rules)
         for row, pool in enumerate(self.pools):
             law = label_law(pool.observed.task)
             counts, lost = _counts(law, pool.whole)
-            is_exact = all(law.is_exact(int(size)) for size in n)
-            some = n if is_exact else coarse_sizes(n, rules)
             found = multinomial_at_n(
                 counts[0], law.p, some, alpha=rules.alpha, n_invalid=int(lost[0])
             )
@@ -118,6 +122,11 @@ class Shuffles:
     def method(self) -> str:
         """Name of the null."""
         return "holm"
+
+    @property
+    def has_exact_shares(self) -> bool:
+        """Whether a share of 0 or 1 speaks for every subset."""
+        return False
 
     def whole(self, verdicts: Verdicts) -> None:
         """Fill in the test of all answers; the statistic is the distance of the worst digit."""
@@ -173,8 +182,8 @@ def label_law(task: Task) -> LabelLaw:
 
 
 def coarse_sizes(n: Integers, rules: Rules) -> Integers:
-    """Return the sizes at which a drawn pass rate is computed: those asked for and a few more."""
-    wanted = {*rules.n, *COARSE, int(n[-1])}
+    """Return the sizes at which pass rates of labels are computed: those asked for and more."""
+    wanted = {*rules.n, *COARSE, *n[-1:].tolist()}
     return np.array([size for size in n.tolist() if size in wanted], dtype=np.int64)
 
 

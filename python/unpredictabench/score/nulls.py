@@ -34,7 +34,7 @@ def prepare(tasks: Sequence[Task], curve_n: Integers, coarse_n: Integers, alpha:
     curve_n : numpy.ndarray of int64
         Sizes for laws with atoms.
     coarse_n : numpy.ndarray of int64
-        Sizes for labels whose null is drawn.
+        Sizes for labels.
     alpha : float
         Level.
     """
@@ -45,7 +45,7 @@ def prepare(tasks: Sequence[Task], curve_n: Integers, coarse_n: Integers, alpha:
         _prepare_bands(cast("list[NumericTarget]", stepped), curve_n, alpha)
     for task in tasks:
         if task.support == "nominal" and not is_shuffle(task):
-            _prepare_labels(task, curve_n, coarse_n, alpha)
+            _prepare_labels(task, coarse_n, alpha)
 
 
 def _prepare_bands(targets: list[NumericTarget], n: Integers, alpha: float) -> None:
@@ -58,9 +58,8 @@ def _prepare_bands(targets: list[NumericTarget], n: Integers, alpha: float) -> N
         _bands.remember(law, n, alpha, bands.astype(np.float64))
 
 
-def _prepare_labels(task: Task, curve_n: Integers, coarse_n: Integers, alpha: float) -> None:
+def _prepare_labels(task: Task, n: Integers, alpha: float) -> None:
     law = label_law(task)
-    n = curve_n if all(map(law.is_exact, curve_n.tolist())) else coarse_n
     key = ("labels", _digest([task.target]), law.n_resamples, alpha, *n.tolist())
     table = remembered(key, lambda: np.array([law.critical(size, alpha) for size in n.tolist()]))
     for size, critical in zip(n.tolist(), table.tolist(), strict=True):

@@ -10,6 +10,8 @@ import numpy as np
 from unpredictabench.stats import RaggedArray, ks_1samp, ks_2samp, ks_at_n
 from unpredictabench.stats._ks1 import tails
 from unpredictabench.stats._laws import law_of
+from unpredictabench.targets import content_hash
+from unpredictabench.targets.cache import remembered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,6 +55,11 @@ class AgainstLaws:
         """The laws, one a pool."""
         return [cast("NumericTarget", pool.observed.task.target) for pool in self.pools]
 
+    @property
+    def has_exact_shares(self) -> bool:
+        """Whether a share of 0 or 1 speaks for every subset."""
+        return True
+
     def whole(self, verdicts: Verdicts) -> None:
         """Fill in the test of all answers."""
         x, n_invalid = _ragged([pool.whole for pool in self.pools])
@@ -74,11 +81,13 @@ class AgainstLaws:
     def sizes(self, n: Integers, alpha: float) -> Floats:
         """Return the attainable size at each N: alpha itself where the law is continuous."""
         found = np.full((len(self.pools), n.size), alpha)
-        for row, target in enumerate(self.laws):
-            law = law_of(target)
-            if law.levels is not None:
-                band = np.asarray(ks_at_n([0.0], target, n, alpha=alpha).critical_value)
-                found[row] = np.where(band < 1, tails(law, n, np.minimum(band, 1.0))[0], 0.0)
+        rows = [row for row, target in enumerate(self.laws) if target.support != "continuous"]
+        targets = [self.laws[row] for row in rows]
+        if rows:
+            specs = content_hash([dict(target.spec) for target in targets])
+            key = ("sizes", specs, repr(alpha), *n.tolist())
+            table = remembered(key, lambda: np.array([_sizes(t, n, alpha) for t in targets]))
+            found[rows] = table.astype(np.float64)
         return found
 
 
@@ -103,6 +112,11 @@ class AgainstDraws:
     def draws(self) -> list[Floats]:
         """The draws, one array a pool."""
         return [pool.observed.task.truth().astype(np.float64) for pool in self.pools]
+
+    @property
+    def has_exact_shares(self) -> bool:
+        """Whether a share of 0 or 1 speaks for every subset."""
+        return False
 
     def whole(self, verdicts: Verdicts) -> None:
         """Fill in the test of all answers; with ties no fixed band for subsets is exact."""
@@ -130,6 +144,12 @@ class AgainstDraws:
     def sizes(self, n: Integers, alpha: float) -> Floats:
         """Return alpha: an upper bound, as the null depends on the subset."""
         return np.full((len(self.pools), n.size), alpha)
+
+
+def _sizes(target: NumericTarget, n: Integers, alpha: float) -> Floats:
+    """Return the tail of a law with atoms at its critical distances; 0 where nothing can fail."""
+    band = np.asarray(ks_at_n([0.0], target, n, alpha=alpha).critical_value)
+    return np.where(band < 1, tails(law_of(target), n, np.minimum(band, 1.0))[0], 0.0)
 
 
 def _ragged(samples: Sequence[Sample]) -> tuple[Any, Integers]:

@@ -83,6 +83,11 @@ class AsPublished:
         """Name of the null."""
         return "published"
 
+    @property
+    def has_exact_shares(self) -> bool:
+        """Whether a share of 0 or 1 speaks for every subset."""
+        return False
+
     def whole(self, verdicts: Verdicts) -> None:
         """Fill in the test of all answers."""
         samples = [pool.whole for pool in self.pools]

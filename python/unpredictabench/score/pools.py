@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from unpredictabench.score.observations import Observed
+    from unpredictabench.extract.observations import Observed
     from unpredictabench.score.rules import Protocol
 
 Floats: TypeAlias = "NDArray[np.float64]"

@@ -116,6 +116,9 @@ class TaskScore:
         Distances and effect sizes of the valid answers by name; see docs/score.md.
     reasons : mapping
         By field name, why a value is missing or doubtful.
+    stopped : str or None
+        "fail (certain)", "stopped by evidence" or "stopped early" for a task that a stopping rule
+        closed; it has no rates.
     """
 
     task: str
@@ -146,6 +149,7 @@ class TaskScore:
     is_censored: bool
     measures: Mapping[str, float | None]
     reasons: Mapping[str, str]
+    stopped: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

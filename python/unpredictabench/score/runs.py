@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from unpredictabench.extract.observations import decimals_of
 from unpredictabench.records import CATEGORIES
-from unpredictabench.score.observations import decimals_of
 from unpredictabench.score.rates import (
     benchmark_rate,
     cluster_of,
@@ -158,7 +158,7 @@ class _Table:
         """Mean of each measure over the tasks that have it."""
         found: dict[str, float | None] = {}
         for name, values in self._measures.items():
-            there = values[where][~np.isnan(values[where])]
+            there = values[where][np.isfinite(values[where])]
             found[name] = float(there.mean()) if there.size else None
         return found
 

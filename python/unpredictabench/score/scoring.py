@@ -6,22 +6,23 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from unpredictabench.errors import SuiteError
-from unpredictabench.score.baselines import Baseline, baselines
+from unpredictabench.extract.observations import observe
+from unpredictabench.score.early import leave_out, marked, note
 from unpredictabench.score.measures import measure
-from unpredictabench.score.observations import observe
 from unpredictabench.score.paper import could_differ
 from unpredictabench.score.rules import ALPHA, SIZES, Rules
 from unpredictabench.score.runs import run_score
+from unpredictabench.score.samplers import Baseline, baselines
 from unpredictabench.score.tasks import judge_all, task_scores
 from unpredictabench.store import Run, open_run
 from unpredictabench.tasks import Suite, load_suite
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
+    from unpredictabench.extract.observations import Observed
     from unpredictabench.records import Completion, Reading, Task
-    from unpredictabench.score.observations import Observed
     from unpredictabench.score.results import RunScore
     from unpredictabench.score.rules import Protocol
 
@@ -36,6 +37,8 @@ def score_records(
     mode: Reading = "lenient",
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
+    stop: str = "never",
+    stopped: Collection[str] = (),
 ) -> RunScore:
     """Score answers: read them, test every task, sum up with intervals.
 
@@ -61,6 +64,10 @@ def score_records(
         Bootstrap replicates of the intervals.
     confidence_level : float, default 0.95
         Coverage of the intervals.
+    stop : str, default "never"
+        Name of the rule by which tasks were stopped early.
+    stopped : collection of str
+        The tasks it stopped: see `unpredictabench.score.early`.
 
     Returns
     -------
@@ -85,18 +92,27 @@ def score_records(
     rules = Rules(tuple(n), alpha, protocol, mode, n_resamples, confidence_level)
     observed, n_foreign = observe(tasks, completions, mode=mode)
     notes = (f"{n_foreign} answers belong to other tasks",) if n_foreign else ()
-    found = _scored(observed, rules, notes)
+    found = _scored(observed, rules, notes, (stop, stopped))
     if protocol != "paper":
         return found
     # The published verdicts are shown beside ours on the same answers.
-    strict = _scored(observed, dataclasses.replace(rules, protocol="strict"), notes)
+    strict_rules = dataclasses.replace(rules, protocol="strict")
+    strict = _scored(observed, strict_rules, notes, (stop, stopped))
     return dataclasses.replace(found, strict=strict)
 
 
-def _scored(observed: Sequence[Observed], rules: Rules, notes: tuple[str, ...]) -> RunScore:
+def _scored(
+    observed: Sequence[Observed],
+    rules: Rules,
+    notes: tuple[str, ...],
+    early: tuple[str, Collection[str]],
+) -> RunScore:
+    stop, stopped = early
     judged = judge_all(observed, rules)
+    leave_out(judged, stop, stopped, rules)
+    notes = (*notes, *note(stop, stopped, rules))
     measures = measure(judged.pools)
-    scores = task_scores(judged, rules, measures)
+    scores = marked(task_scores(judged, rules, measures), stop, stopped, rules)
     if rules.protocol == "paper":
         tasks = [each.task for each in observed]
         near = could_differ(tasks, [task.pvalue for task in scores], rules.alpha)
@@ -140,7 +156,14 @@ def score(
     opened = run if isinstance(run, Run) else open_run(run)
     tasks = planned_tasks(opened, suite)
     found = score_records(
-        tasks, opened.completions(), n=n, alpha=alpha, protocol=protocol, mode=mode
+        tasks,
+        opened.completions(),
+        n=n,
+        alpha=alpha,
+        protocol=protocol,
+        mode=mode,
+        stop=opened.settings.stop,
+        stopped=opened.stopped_tasks,
     )
     missing = f"{opened.n_missing} answers are missing: repeat the run to complete it"
     return dataclasses.replace(

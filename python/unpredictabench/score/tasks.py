@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from unpredictabench.score.observations import Observed
+    from unpredictabench.extract.observations import Observed
     from unpredictabench.score.pools import Pool
     from unpredictabench.score.rules import Rules
 
@@ -32,6 +32,8 @@ Integers: TypeAlias = "NDArray[np.int64]"
 
 TOO_FEW = "fewer than N answers"
 NO_ANSWER = "no answer"
+WHOLE = "all answers are whole numbers, and the law is continuous"
+FEWEST_TO_WARN = 5
 BATCHED = "answers of one reply depend on each other: first N by reply, error over replies"
 
 
@@ -59,7 +61,7 @@ class Judged:
         return np.array([pool.slots.size for pool in self.pools], dtype=np.int64)
 
 
-def judge_all(observed: Sequence[Observed], rules: Rules, *, with_curve: bool = True) -> Judged:
+def judge_all(observed: Sequence[Observed], rules: Rules, *, only_rates: bool = False) -> Judged:
     """Test every task by the test of its kind.
 
     Parameters
@@ -68,8 +70,8 @@ def judge_all(observed: Sequence[Observed], rules: Rules, *, with_curve: bool = 
         What the slots hold.
     rules : Rules
         Sizes, level, protocol.
-    with_curve : bool
-        Whether to compute the pass rate at every N, or only at those asked for.
+    only_rates : bool
+        Whether the pass rates at the sizes asked for are all that is wanted.
 
     Returns
     -------
@@ -79,9 +81,9 @@ def judge_all(observed: Sequence[Observed], rules: Rules, *, with_curve: bool = 
     pools = [pool_of(each, rules.protocol) for each in observed]
     largest = max((pool.slots.size for pool in pools), default=0)
     all_n = curve_sizes(largest, rules.n)
-    curve_n = all_n if with_curve else all_n[np.isin(all_n, rules.n)]
+    curve_n = all_n[np.isin(all_n, rules.n)] if only_rates else all_n
     verdicts = Verdicts.empty(len(pools), len(rules.n), curve_n.size)
-    if rules.protocol != "paper":
+    if rules.protocol != "paper" and largest:
         prepare([each.task for each in observed], all_n, coarse_sizes(all_n, rules), rules.alpha)
     rows_by_kind: dict[tuple[Callable[[list[Pool]], Comparison], bool], list[int]] = {}
     for row, pool in enumerate(pools):
@@ -90,7 +92,8 @@ def judge_all(observed: Sequence[Observed], rules: Rules, *, with_curve: bool = 
             key = (kind, pool.is_exchangeable)
             rows_by_kind.setdefault(key, []).append(row)
     for (kind, _), rows in rows_by_kind.items():
-        verdicts.put(rows, judge(kind([pools[row] for row in rows]), rules, curve_n))
+        comparison = kind([pools[row] for row in rows])
+        verdicts.put(rows, judge(comparison, rules, curve_n, only_rates=only_rates))
     return Judged(pools, verdicts, curve_n)
 
 
@@ -199,6 +202,10 @@ def _reasons(pool: Pool, rules: Rules) -> dict[str, str]:
             reasons[f"pass_rate_error.{n}"] = "unreliable: N is more than half of the answers"
     if not pool.is_exchangeable:
         reasons["pass_rate"] = BATCHED
+    valid = pool.observed.valid
+    is_real = pool.observed.task.support == "continuous" and valid.size >= FEWEST_TO_WARN
+    if is_real and bool((np.isfinite(valid) & (valid == np.round(valid))).all()):
+        reasons["values"] = WHOLE
     return reasons
 
 

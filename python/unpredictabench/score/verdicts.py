@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 import numpy as np
 
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 Floats: TypeAlias = "NDArray[np.float64]"
 Integers: TypeAlias = "NDArray[np.int64]"
+
+
+SETTLED: Final = 1e-12
+"""Shares of subsets this close to 0 or 1 are all or nothing but for rounding."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,6 +83,11 @@ class Comparison(Protocol):
         """Name of the null."""
         ...
 
+    @property
+    def has_exact_shares(self) -> bool:
+        """Whether a share of 0 or 1 speaks for every subset."""
+        ...
+
     def whole(self, verdicts: Verdicts) -> None:
         """Fill in the test of all answers."""
         ...
@@ -96,7 +105,9 @@ class Comparison(Protocol):
         ...
 
 
-def judge(comparison: Comparison, rules: Rules, curve_n: Integers) -> Verdicts:
+def judge(
+    comparison: Comparison, rules: Rules, curve_n: Integers, *, only_rates: bool = False
+) -> Verdicts:
     """Test pools at every size.
 
     Parameters
@@ -107,6 +118,8 @@ def judge(comparison: Comparison, rules: Rules, curve_n: Integers) -> Verdicts:
         Sizes and level.
     curve_n : numpy.ndarray of int64
         Sizes of the curve, among them those asked for.
+    only_rates : bool
+        Whether pass rates of exchangeable answers are all that is wanted.
 
     Returns
     -------
@@ -116,36 +129,48 @@ def judge(comparison: Comparison, rules: Rules, curve_n: Integers) -> Verdicts:
     pools = comparison.pools
     verdicts = Verdicts.empty(len(pools), len(rules.n), curve_n.size)
     verdicts.method[:] = comparison.method
-    comparison.whole(verdicts)
     asked = np.array(rules.n, dtype=np.int64)
-    verdicts.sizes[:] = comparison.sizes(asked, rules.alpha)
-    verdicts.passes[:], rates, errors = _block_rates(comparison, rules)
-    places = np.searchsorted(curve_n, asked)
-    is_there = np.isin(asked, curve_n)
+    if not only_rates:
+        comparison.whole(verdicts)
+        verdicts.sizes[:] = comparison.sizes(asked, rules.alpha)
+    places, is_there = np.searchsorted(curve_n, asked), np.isin(asked, curve_n)
     if pools[0].is_exchangeable:
-        verdicts.curve[:], curve_errors = comparison.shares(curve_n, rules)
-        rates[:, is_there] = verdicts.curve[:, places[is_there]]
-        errors[:, is_there] = curve_errors[:, places[is_there]]
+        verdicts.curve[:], errors = comparison.shares(curve_n, rules)
+        verdicts.rates[:, is_there] = verdicts.curve[:, places[is_there]]
+        verdicts.errors[:, is_there] = errors[:, places[is_there]]
+        if only_rates:
+            return verdicts
+        known = verdicts.rates if comparison.has_exact_shares else np.full_like(verdicts.rates, 0.5)
+        first, shrunk, _ = _block_rates(comparison, rules, known)
+        verdicts.passes[:] = first
+        verdicts.rates[:, ~is_there] = shrunk[:, ~is_there]
     else:
+        first, rates, errors = _block_rates(comparison, rules, np.full_like(verdicts.rates, 0.5))
+        verdicts.passes[:], verdicts.rates[:], verdicts.errors[:] = first, rates, errors
         verdicts.curve[:, places[is_there]] = rates[:, is_there]
-    verdicts.rates[:], verdicts.errors[:] = rates, errors
     return verdicts
 
 
-def _block_rates(comparison: Comparison, rules: Rules) -> tuple[Floats, Floats, Floats]:
+def _block_rates(
+    comparison: Comparison, rules: Rules, known: Floats
+) -> tuple[Floats, Floats, Floats]:
     """Judge samples that share no answer: the first N, and in batches all that follow.
 
-    Returns the verdict of the first N answers, the share of samples that pass, and its error over
-    replies; NaN where there are fewer than N answers.
+    Where the `known` share of subsets that pass is all or nothing, so is every sample's verdict,
+    and nothing is tested. Returns the verdict of the first N answers, the share of samples that
+    pass, and its error over replies; NaN where there are fewer than N answers.
     """
     pools = comparison.pools
     first, rate, error = (np.full((len(pools), len(rules.n)), np.nan) for _ in range(3))
     for column, size in enumerate(rules.n):
+        share = known[:, column]
+        is_settled = (share <= SETTLED) | (share >= 1 - SETTLED)
+        first[is_settled, column] = rate[is_settled, column] = np.round(share[is_settled])
         samples: list[Sample] = []
         rows: list[int] = []
-        for row, pool in enumerate(pools):
-            blocks = pool.blocks(size)
-            kept = list(islice(blocks, 1) if pool.is_exchangeable else blocks)
+        for row in np.flatnonzero(~is_settled).tolist():
+            blocks = pools[row].blocks(size)
+            kept = list(islice(blocks, 1) if pools[row].is_exchangeable else blocks)
             samples += kept
             rows += [row] * len(kept)
         if not samples:
@@ -154,9 +179,9 @@ def _block_rates(comparison: Comparison, rules: Rules) -> tuple[Floats, Floats, 
         passed = comparison.passes(samples, origin, rules.alpha).astype(np.float64)
         places, starts, counts = np.unique(origin, return_index=True, return_counts=True)
         first[places, column] = passed[starts]
-        share = np.add.reduceat(passed, starts) / counts
-        spread = np.sqrt(share * (1 - share) / np.maximum(counts - 1, 1))
-        rate[places, column] = share
+        shares = np.add.reduceat(passed, starts) / counts
+        spread = np.sqrt(shares * (1 - shares) / np.maximum(counts - 1, 1))
+        rate[places, column] = shares
         error[places, column] = np.where(counts > 1, spread, np.nan)
     return first, rate, error
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -269,8 +268,7 @@ def _pvalues(
         key = (id(law), size)
         if key not in drawn:
             drawn[key] = _drawn_null(kind, law, size, seed, null)
-        # An impossible observation makes the statistic infinite, and no draw reaches it.
-        reach = statistic[i] * (1 - math.copysign(SAME, statistic[i]))
+        reach = statistic[i] * (1 - SAME)
         below = int(np.searchsorted(drawn[key], reach))
         pvalue[i] = (null.n_resamples - below + 1) / (null.n_resamples + 1)
         names[i] = "montecarlo"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from math import factorial
 from typing import TYPE_CHECKING, Final
 
@@ -183,7 +183,7 @@ def permutation_at_n(
     orders = checked_permutations(perms, n_items)
     slots = len(orders) + options.whole("n_invalid", n_invalid, 0, MOST_ORDERS)
     there = sizes[sizes <= slots]
-    rules = _Rules.at(sizes, orders.shape[1], alpha, workers)
+    rules = _rules_at(tuple(sizes.tolist()), orders.shape[1], alpha, workers)
     passes = partial(_orders_pass, _slots_of(orders, n_invalid), there, rules.keep(sizes <= slots))
     subsets = _Subsets(slots, n_subsets, options.resampling_seed(rng, "stats.permutation_at_n"))
     rate, error = np.full(sizes.size, np.nan), np.full(sizes.size, np.nan)
@@ -209,22 +209,24 @@ class _Rules:
     digits: Floats
     """Critical distances of shape (n, digits)."""
 
-    @classmethod
-    def at(cls, sizes: Integers, items: int, alpha: float, workers: int | None) -> _Rules:
-        level = alpha / items
-        n_cells = factorial(min(items, MOST_PATTERN))
-        pairs = _native.pair_largest_passing(n_cells, sizes, level, workers)
-        laws = [
-            law_of_labels(
-                np.full(k, 1 / k), method="auto", n_resamples=10_000_000, rng=None, workers=workers
-            )
-            for k in range(items, 1, -1)
-        ]
-        digits = [[law.critical(int(size), level) for law in laws] for size in sizes]
-        return cls(pairs.astype(np.float64), np.array(digits).reshape(sizes.size, items - 1))
-
     def keep(self, which: NDArray[np.bool_]) -> _Rules:
         return _Rules(self.pairs[which], self.digits[which])
+
+
+@lru_cache(maxsize=256)
+def _rules_at(n: tuple[int, ...], items: int, alpha: float, workers: int | None) -> _Rules:
+    """Return the critical statistics; remembered, because many lists have the same length."""
+    level, sizes = alpha / items, np.array(n, dtype=np.int64)
+    n_cells = factorial(min(items, MOST_PATTERN))
+    pairs = _native.pair_largest_passing(n_cells, sizes, level, workers)
+    laws = [
+        law_of_labels(
+            np.full(k, 1 / k), method="auto", n_resamples=10_000_000, rng=None, workers=workers
+        )
+        for k in range(items, 1, -1)
+    ]
+    digits = [[law.critical(size, level) for law in laws] for size in n]
+    return _Rules(pairs.astype(np.float64), np.array(digits).reshape(sizes.size, items - 1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from unpredictabench.errors import InputError
 from unpredictabench.stats._bands import law_bands
 from unpredictabench.stats._laws import law_of
-from unpredictabench.stats._nominal import multinomial_test
+from unpredictabench.stats._nominal import law_of_labels
 from unpredictabench.stats._permutations import lehmer_digits
 
 if TYPE_CHECKING:
@@ -114,11 +115,18 @@ def critical_distance(target: LawLike, n: int, *, alpha: float) -> float:
 
 
 def critical_variation(probabilities: ArrayLike, n: int, *, alpha: float) -> float:
-    """Return the total variation at or beyond which `n` answers fail against label shares."""
+    """Return a total variation at or beyond which `n` answers fail against label shares.
+
+    Notes
+    -----
+    Where the exact null is too large, Hoeffding's bound over all 2^k - 2 sets of labels stands for
+    it, which is larger but takes no time: the null would have to be drawn.
+    """
     p = np.asarray(probabilities, dtype=np.float64)
-    counts = np.zeros(p.size, dtype=np.int64)
-    counts[0] = n
-    return float(multinomial_test(counts, p, alpha=alpha).critical_value)
+    law = law_of_labels(p, method="auto", n_resamples=1, rng=None, workers=None)
+    if law.is_exact(n):
+        return law.critical(n, alpha)
+    return math.sqrt((p.size * math.log(2) - math.log(alpha)) / (2 * n))
 
 
 def is_certain_failure(

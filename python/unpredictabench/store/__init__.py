@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from unpredictabench.store.exchange import export_run, import_run
 from unpredictabench.store.reading import Event, Run, open_run
+from unpredictabench.store.readings import keep_readings, last_readings
 from unpredictabench.store.rows import Planned
 from unpredictabench.store.writing import Writer, open_writer
 
@@ -14,6 +15,8 @@ __all__ = [
     "Writer",
     "export_run",
     "import_run",
+    "keep_readings",
+    "last_readings",
     "open_run",
     "open_writer",
 ]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from unpredictabench.errors import InputError, MissingExtraError, StoreError
-from unpredictabench.records import Completion
+from unpredictabench.incoming import completion_from
 from unpredictabench.store import rows
 from unpredictabench.store.reading import Run, open_run
 from unpredictabench.store.writing import open_writer
@@ -17,9 +17,11 @@ from unpredictabench.store.writing import open_writer
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from unpredictabench.records import Completion
+
 T = TypeVar("T")
 Header: TypeAlias = dict[str, Any]
-Content: TypeAlias = tuple[Header, list[Completion], int]
+Content: TypeAlias = "tuple[Header, list[Completion], int]"
 FORMAT = "unpredictabench-run"
 FORMAT_VERSION = 1
 
@@ -84,12 +86,13 @@ def import_run(file: str | os.PathLike[str], path: str | os.PathLike[str]) -> Ru
         header, completions, n_partial = read(source)
         settings = rows.settings_from_items(header["settings"])
         plan = rows.plan_from_rows(header["plan"])
+        events = [(float(at), str(kind), dict(data)) for at, kind, data in header["events"]]
     except OSError as error:
         raise StoreError(f"{source} cannot be read: {error}") from error
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise StoreError(f"{source} is not an exported run ({error!r})") from error
     with open_writer(path, settings, plan) as writer:
-        for at, kind, data in () if writer.is_resumed else header["events"]:
+        for at, kind, data in () if writer.is_resumed else events:
             writer.log(kind, data, at=at)
         for completion in completions:
             writer.append(completion)
@@ -152,7 +155,8 @@ def _read_jsonl(source: Path) -> Content:
     header = _checked(_parsed(lines[0] if lines else whole_tail, source, 1), source)
     body = [line for line in (*lines[1:], whole_tail if lines else b"") if line]
     completions = [
-        Completion(**_parsed(line, source, number)) for number, line in enumerate(body, start=2)
+        _completion(_parsed(line, source, number), source, number)
+        for number, line in enumerate(body, start=2)
     ]
     return header, completions, int(tail != whole_tail)
 
@@ -160,15 +164,22 @@ def _read_jsonl(source: Path) -> Content:
 def _is_json(line: bytes) -> bool:
     try:
         json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return True
+
+
+def _completion(values: dict[str, Any], source: Path, number: int) -> Completion:
+    try:
+        return completion_from(values)
+    except InputError as error:
+        raise StoreError(f"{source} line {number} is no completion: {error}") from error
 
 
 def _parsed(line: bytes, source: Path, number: int) -> dict[str, Any]:
     try:
         value = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise StoreError(f"{source} line {number} is not JSON: {error}") from error
     if not isinstance(value, dict):
         raise StoreError(f"{source} line {number} must be a JSON object")
@@ -193,9 +204,9 @@ def _read_parquet(source: Path) -> Content:
         raise StoreError(f"{source} is not a Parquet file: {error}") from error
     text = (table.schema.metadata or {}).get(FORMAT.encode(), b"null")
     completions = []
-    for record in table.to_pylist():
+    for number, record in enumerate(table.to_pylist(), start=1):
         escaped = json.loads(record.pop("escaped") or "{}")
-        completions.append(Completion(**(record | escaped)))
+        completions.append(_completion(record | escaped, source, number))
     return _checked(json.loads(text), source), completions, 0
 
 

@@ -152,6 +152,7 @@
       return box;
     }
     box.append(cell("p", run.say));
+    if (run.word) box.append(cell("p", `Diagnosis: ${run.word}`));
     if (data.kind === "number") {
       const out = run.out[0] + run.out[1];
       box.append(cell("h4", "Answers (colour) against the law (line)"), ecdf(data, run),

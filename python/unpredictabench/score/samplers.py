@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from unpredictabench.clients import SimulatedClient
+from unpredictabench.extract.observations import observe
 from unpredictabench.records import CATEGORIES, Request
-from unpredictabench.score.observations import observe
 from unpredictabench.score.rates import cluster_of, rate
 from unpredictabench.score.tasks import judge_all
 from unpredictabench.targets import content_hash
@@ -110,7 +110,7 @@ def _baseline(name: str, tasks: Sequence[Task], rules: Rules, n_slots: int) -> B
 def _rates(name: str, tasks: Sequence[Task], rules: Rules, n_slots: int) -> Floats:
     completions = asyncio.run(_answers(name, tasks, n_slots))
     observed, _ = observe(tasks, completions, mode=rules.mode)
-    return judge_all(observed, rules, with_curve=False).verdicts.rates
+    return judge_all(observed, rules, only_rates=True).verdicts.rates
 
 
 async def _answers(name: str, tasks: Sequence[Task], n_slots: int) -> list[Completion]:

@@ -1,0 +1,84 @@
+"""Keep what was last read from a run's answers beside them: classes, values and spans."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING
+
+from unpredictabench.errors import StoreError
+from unpredictabench.extract import ledger
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from unpredictabench.records import Completion, Extraction
+
+
+def last_readings(folder: Path) -> list[str]:
+    """Return the lines of the last readings of a run.
+
+    Parameters
+    ----------
+    folder : Path
+        The run folder.
+
+    Returns
+    -------
+    list of str
+        Lines as `extract.ledger.to_line` writes them; none before the first reading.
+
+    Raises
+    ------
+    StoreError
+        If the file is damaged or cannot be read.
+    """
+    file = folder / ledger.FILE_NAME
+    try:
+        lines = file.read_text(encoding="ascii").splitlines() if file.exists() else []
+        ledger.changes(lines, lines)
+    except OSError as error:
+        raise StoreError(f"{file} cannot be read: {error}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise StoreError(
+            f"{file} is damaged: remove it, for it is made anew from the answers"
+        ) from error
+    return lines
+
+
+def keep_readings(folder: Path, found: Iterable[tuple[Completion, Extraction]]) -> list[str]:
+    """Put readings in the place of the last ones, in one step.
+
+    Parameters
+    ----------
+    folder : Path
+        The run folder.
+    found : iterable of (Completion, Extraction)
+        Every reading of every answer, as `extract.ledger.readings` yields them.
+
+    Returns
+    -------
+    list of str
+        The lines written.
+
+    Raises
+    ------
+    StoreError
+        If the folder cannot be written; the answers and the last readings stay.
+    """
+    lines = [ledger.to_line(*one) for one in found]
+    file = folder / ledger.FILE_NAME
+    draft = file.with_name(f"{file.name}.{os.getpid()}.part")
+    try:
+        draft.write_text("".join(f"{line}\n" for line in lines), encoding="ascii", newline="\n")
+        draft.replace(file)
+    except OSError as error:
+        raise StoreError(
+            f"{file} cannot be written ({error}); the answers are kept: make room or make the "
+            "folder writable, then run unpredictabench extract"
+        ) from error
+    finally:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
+    return lines
