@@ -385,6 +385,7 @@ def test_the_module_was_built_for_release():
 def test_nulls_outside_of_a_slice(cut):
     """A null in a row that was sliced away is not part of the batch."""
     import pyarrow as pa
+
     rows = pa.array([[1.0, None], [2.0, 3.0], [4.0]])[cut]
     expected = [[1.0, 1.0], [2.0, 3.0], [4.0]][cut]
     found = ks_2samp(rows, [1.0, 2.0]).statistic
