@@ -379,3 +379,14 @@ def test_ctrl_c_interrupts():
 def test_the_module_was_built_for_release():
     """Tests and benches run what users get."""
     assert not _native.is_debug_build
+
+
+@pytest.mark.parametrize("cut", [slice(1, None), slice(1, 2), slice(2, 2)])
+def test_nulls_outside_of_a_slice(cut):
+    """A null in a row that was sliced away is not part of the batch."""
+    import pyarrow as pa
+
+    rows = pa.array([[1.0, None], [2.0, 3.0], [4.0]])[cut]
+    expected = [[1.0, 1.0], [2.0, 3.0], [4.0]][cut]
+    found = ks_2samp(rows, [1.0, 2.0]).statistic
+    assert found.tolist() == [ks_2samp(row, [1.0, 2.0]).statistic for row in expected]

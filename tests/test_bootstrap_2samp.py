@@ -92,7 +92,7 @@ def test_seeds_name_streams():
     [
         ({"statistic": "nope"}, "statistic must be callable or one of"),
         ({"resample": "y"}, "resample must be 'x' or 'both'"),
-        ({"n_resamples": 0}, "n_resamples must be a whole number"),
+        ({"n_resamples": 0}, "n_resamples must be an integer from 1"),
         ({"method": "bca"}, "method must be 'percentile' or 'basic'"),
         ({"confidence_level": 0.0}, "confidence_level must lie"),
     ],

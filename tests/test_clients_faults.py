@@ -114,3 +114,11 @@ def test_reader_takes_what_servers_send():
     for choices in ([1], [None], "x"):
         with pytest.raises(ReplyError):
             read_reply(json.dumps({"choices": choices}))
+
+
+def test_a_web_page_points_to_the_base_url():
+    """A body in HTML, as a wrong URL gives it, is told apart from broken JSON."""
+    with pytest.raises(ReplyError, match=r"a web page \(does the base URL end in /v1\?\)"):
+        read_reply(b"\n<!DOCTYPE html><html></html>")
+    with pytest.raises(ReplyError, match="the reply is not JSON"):
+        read_reply("{half")

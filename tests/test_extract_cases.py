@@ -17,6 +17,14 @@ def number(text, **how):
     return extract_number(text, **how).value
 
 
+@pytest.mark.parametrize("text", ["", "0.12", "1234"])
+@pytest.mark.parametrize("mode", ["strict", "lenient"])
+def test_cli_truncated_number(text, mode):
+    """What the length limit may have cut is truncated and never a value (cli-truncated-number)."""
+    found = extract_number(text, finish_reason="length", mode=mode)
+    assert (found.status, found.value) == ("truncated", None)
+
+
 def test_ext_unicode_minus():
     """Every dash before a number is a minus (ext-unicode-minus)."""
     assert [number(text) for text in ("−5", "–5", "—5.5", "-5")] == [-5, -5, -5.5, -5]

@@ -101,6 +101,12 @@ def test_missing_and_further_positions_are_accounted_for():
     assert all("first 2 of 3" in one.reason for one in long)
 
 
+@pytest.mark.parametrize("text", ["1,2,3", "1, 2, 3", "[1,2,3]", "1\n2\n3"])
+def test_ext_list_is_not_thousands(text):
+    """Where three numbers were asked for, a list gives three (ext-list-is-not-thousands)."""
+    assert values(text, 3) == [1, 2, 3]
+
+
 def test_an_invalid_position_does_not_shift_the_others():
     """An element without a value keeps its place."""
     assert values('[1, true, "x", 4]', 4) == [1, None, None, 4]

@@ -188,7 +188,7 @@ def test_invalid_counts_one_a_row():
     assert found.pvalue[0] == ks_2samp([0.1, 0.5, 0.9], y, n_invalid=1).pvalue
     with pytest.raises(InputError, match="n_invalid must be one number or one a row"):
         ks_2samp(x, y, n_invalid=[1, 2, 3])
-    with pytest.raises(InputError, match="n_invalid must be counts of at least 0"):
+    with pytest.raises(InputError, match="n_invalid must be an integer from 0"):
         ks_2samp(x, y, n_invalid=-1)
 
 

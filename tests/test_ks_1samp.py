@@ -195,7 +195,7 @@ def test_a_point_mass_is_right_or_wrong():
         ({"x": [0.5], "target": lambda x: x + 1}, "target must have a cdf within"),
         ({"x": [0.5], "target": [uniform]}, "target must be one law"),
         ({"x": [[0.5], [0.5]], "target": [uniform]}, "target must be one law, or one a row"),
-        ({"x": [0.5], "target": uniform, "n_invalid": -1}, "n_invalid must be counts"),
+        ({"x": [0.5], "target": uniform, "n_invalid": -1}, "n_invalid must be integers from 0"),
         ({"x": [0.5], "target": uniform, "alternative": "above"}, "alternative must be"),
     ],
 )

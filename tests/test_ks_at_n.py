@@ -229,11 +229,11 @@ def test_half_lives_of_a_batch():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n": 0}, "n must be integers of at least 1"),
+        ({"n": 0}, "n must be integers from 1 to 10000"),
         ({"n": 2.5}, "n must be integers"),
         ({"n": 2, "alpha": 0.0}, "alpha must lie"),
         ({"n": 2, "estimator": "all"}, "estimator must be"),
-        ({"n": 2, "n_invalid": -1}, "n_invalid must be counts"),
+        ({"n": 2, "n_invalid": -1}, "n_invalid must be integers from 0"),
     ],
 )
 def test_bad_input_is_refused(options, message):

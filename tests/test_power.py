@@ -106,7 +106,7 @@ def test_what_is_never_seen_says_so():
 @pytest.mark.parametrize(
     ("words", "match"),
     [
-        ({"n": 0}, "n must be a whole number from 1 to 10000, got 0"),
+        ({"n": 0}, "n must be an integer from 1 to 10000, got 0"),
         ({"n": 5, "alternative": "skew"}, "alternative must be one of shift, scale"),
         ({"n": 5, "effect": math.nan}, "effect must be finite"),
         ({"n": 5, "alternative": "scale", "effect": -1}, "above 0 unless it is a shift, got -1"),

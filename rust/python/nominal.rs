@@ -164,9 +164,10 @@ pub(super) fn tv_largest_draws<'py>(
     seed: u64,
     workers: Option<usize>,
 ) -> PyResult<Column<'py, f64>> {
-    let sampler = Sampler::new(probabilities.as_slice()?, n);
+    let probabilities = probabilities.as_slice()?;
     let mut out = vec![Vec::new(); n_resamples.div_ceil(DRAWS_A_BLOCK)];
     detached(py, || {
+        let sampler = Sampler::new(probabilities, n);
         map_rows(
             &mut out,
             workers,
@@ -200,9 +201,10 @@ pub(super) fn tv_count_draws(
     seed: u64,
     workers: Option<usize>,
 ) -> PyResult<u64> {
-    let sampler = Sampler::new(probabilities.as_slice()?, n);
+    let probabilities = probabilities.as_slice()?;
     let mut out = vec![0u64; n_resamples.div_ceil(DRAWS_A_BLOCK)];
     detached(py, || {
+        let sampler = Sampler::new(probabilities, n);
         map_rows(
             &mut out,
             workers,

@@ -108,7 +108,10 @@ def read_reply(body: bytes | str) -> Reply:
     try:
         data = json.loads(body)
     except (ValueError, RecursionError):  # covers undecodable bytes and endless nesting as well
-        raise ReplyError("the reply is not JSON") from None
+        raw = body.encode(errors="replace") if isinstance(body, str) else body
+        is_page = raw.lstrip().startswith(b"<")
+        what = "a web page (does the base URL end in /v1?)" if is_page else "not JSON"
+        raise ReplyError(f"the reply is {what}") from None
     if not isinstance(data, dict):
         raise ReplyError("the reply is not a JSON object")
     choices = data.get("choices")

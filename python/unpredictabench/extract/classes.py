@@ -70,7 +70,8 @@ def without_value(
     """
     status: ExtractionStatus
     if not text or text.isspace():
-        status, reason = "empty", "no text"
+        is_cut = not text and finish_reason == LENGTH  # the tokens went into thoughts
+        status, reason = "truncated" if is_cut else "empty", "no text"
     elif (CodeSpans(text) if code is None else code).has_code:
         status, reason = "code", "program text and no value"
     elif _may_refuse(text) and _REFUSAL.search(text):

@@ -28,6 +28,7 @@ Values: TypeAlias = NDArray[np.float64]
 Offsets: TypeAlias = NDArray[np.int64]
 RowsOf: TypeAlias = tuple[Values, Offsets]
 Empty: TypeAlias = Literal["raise", "nan"]
+EMPTY: Final = ("raise", "nan")
 
 CHUNK_VALUES: Final = 2**21
 """Observations converted at a time: 16 MB."""
@@ -65,7 +66,7 @@ class RaggedArray:
         data = plain_array(values, "values")
         if data.ndim != 1:
             raise InputError("values", "be 1-d", f"{data.ndim}-d")
-        cuts = np.asarray(offsets)
+        cuts = plain_array(offsets, "offsets")
         if cuts.ndim != 1 or cuts.size == 0 or cuts.dtype.kind not in "iu":
             raise InputError("offsets", "be 1-d integers, one more than there are rows", offsets)
         cuts = cuts.astype(np.int64, copy=False)

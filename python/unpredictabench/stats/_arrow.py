@@ -53,8 +53,11 @@ def arrow_pieces(x: Any, name: str) -> tuple[bool, list[PieceParts]]:
 
 
 def _list_piece(chunk: Any, name: str) -> PieceParts:
-    # `values` ignores the slice that `offsets` honours, so the two fit together.
-    return _numbers(chunk.values, name), chunk.offsets.to_numpy()
+    # `values` ignores the slice that `offsets` honours; a null outside of the slice is none of it.
+    offsets = chunk.offsets.to_numpy()
+    first = int(offsets[0])
+    inside = chunk.values.slice(first, int(offsets[-1]) - first)
+    return _numbers(inside, name), offsets - offsets[0]
 
 
 def _numbers(column: Any, name: str) -> NDArray[Any]:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from unpredictabench.errors import InputError
 from unpredictabench.records import Interval
+from unpredictabench.stats import _options as options
+from unpredictabench.stats._arrays import samples
+from unpredictabench.stats._convert import plain_array
 from unpredictabench.stats._intervals import normal_quantile
-from unpredictabench.streams import stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -115,12 +117,10 @@ def bootstrap(
     """
     arrays = _checked_data(data, paired=paired)
     groups = _cluster_indices(clusters, arrays[0].size)
-    if n_resamples < 1:
-        raise InputError("n_resamples", "be at least 1", n_resamples)
-    if method not in ("bca", "percentile"):
-        raise InputError("method", "be 'bca' or 'percentile'", method)
+    n_resamples = options.resamples(n_resamples)
+    options.choice("method", method, ("bca", "percentile"))
     z = normal_quantile(confidence_level)
-    generator = stream("stats.bootstrap") if rng is None else np.random.default_rng(rng)
+    generator = options.generator(rng, "stats.bootstrap")
     if statistic == "mean":
         observed, replicates, jackknife = _resample_mean(arrays, groups, n_resamples, generator)
     else:
@@ -134,24 +134,27 @@ def bootstrap(
 def _checked_data(
     data: ArrayLike | Sequence[ArrayLike], *, paired: bool
 ) -> tuple[NDArray[np.float64], ...]:
-    arrays = tuple(np.asarray(part, dtype=np.float64) for part in (data if paired else (data,)))  # type: ignore[union-attr]
-    if paired and len(arrays) != 2:
+    parts: Any = data if paired else (data,)
+    if not hasattr(parts, "__len__") or len(parts) != (2 if paired else 1):
         raise InputError("data", "be two arrays when paired", data)
-    for array in arrays:
-        if array.ndim != 1 or array.size == 0:
-            raise InputError("data", "be one-dimensional and not empty", array.shape)
-        bad = np.flatnonzero(~np.isfinite(array))
-        if bad.size:
-            raise InputError("data", "be finite (drop and count what is missing)", array[bad[0]])
-        if array.size != arrays[0].size:
-            raise InputError("data", "be of one length when paired", [a.size for a in arrays])
+    names = ("data[0]", "data[1]") if paired else ("data",)
+    opened = [
+        samples(part, name=name, allow_infinite=False, allow_empty=True)
+        for part, name in zip(parts, names, strict=True)
+    ]
+    for sample in opened:
+        if not sample.is_single or not sample.lengths().all():
+            raise InputError(sample.name, "be one-dimensional and not empty", data)
+    arrays = tuple(sample.flat() for sample in opened)
+    if arrays[-1].size != arrays[0].size:
+        raise InputError("data", "be of one length when paired", [a.size for a in arrays])
     return arrays
 
 
 def _cluster_indices(clusters: ArrayLike | None, n: int) -> list[NDArray[np.intp]]:
     if clusters is None:
         return [np.array([i]) for i in range(n)]
-    labels = np.asarray(clusters)
+    labels = plain_array(clusters, "clusters")
     if labels.shape != (n,):
         raise InputError("clusters", f"hold one label an observation ({n})", labels.shape)
     _, inverse = np.unique(labels, return_inverse=True)

@@ -12,8 +12,8 @@ import numpy as np
 from unpredictabench import _native
 from unpredictabench.errors import InputError
 from unpredictabench.records import Interval
+from unpredictabench.stats import _options as options
 from unpredictabench.stats._arrays import pairs
-from unpredictabench.stats._distance_tests import resampling_seed
 from unpredictabench.stats._distances import DEFAULT_GRID, DEFAULT_PADDING, Options, opened_pairs
 from unpredictabench.stats._intervals import normal_quantile
 from unpredictabench.streams import stream
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from unpredictabench.stats._arrays import Pairs, PreparedTruth
-    from unpredictabench.stats._distance_tests import Seed
+    from unpredictabench.stats._options import Seed
 
     OfTwoSamples: TypeAlias = Callable[[NDArray[np.float64], NDArray[np.float64]], float]
     TwoSampleStatistic: TypeAlias = str | OfTwoSamples
@@ -144,15 +144,12 @@ def bootstrap_2samp(
     >>> result.bootstrap_distribution.shape
     (9999,)
     """
-    if resample not in ("x", "both"):
-        raise InputError("resample", "be 'x' or 'both'", resample)
-    if int(n_resamples) != n_resamples or n_resamples < 1:
-        raise InputError("n_resamples", "be a whole number, at least 1", n_resamples)
-    if method not in ("percentile", "basic"):
-        raise InputError("method", "be 'percentile' or 'basic'", method)
+    options.choice("resample", resample, ("x", "both"))
+    options.choice("method", method, ("percentile", "basic"))
+    n_resamples, workers = options.resamples(n_resamples), options.threads(workers)
     tail = NormalDist().cdf(-normal_quantile(confidence_level))
     opened = _opened(x, y, statistic)
-    seed = resampling_seed(rng, "stats.bootstrap_2samp")
+    seed = options.resampling_seed(rng, "stats.bootstrap_2samp")
     if callable(statistic):
         observed, replicates = _of_callable(opened, statistic, resample, n_resamples, seed)
     else:
@@ -173,9 +170,9 @@ def bootstrap_2samp(
 
 def _opened(x: object, y: object, statistic: object) -> Pairs:
     """Open the samples; infinities are values for rank statistics and for the user's own."""
-    if callable(statistic) or statistic in RANK_STATISTICS:
+    if callable(statistic) or statistic == "ks_2samp":
         return pairs(x, y)
-    if statistic not in NATIVE:
+    if not isinstance(statistic, str) or statistic not in NATIVE:
         known = ", ".join([*RANK_STATISTICS, *NATIVE])
         raise InputError("statistic", f"be callable or one of {known}", statistic)
     return opened_pairs(x, y, "raise")[0]
@@ -199,10 +196,10 @@ def _of_native(
             observed[rows] = _native.ks_2samp(left, right, 0, "two-sided", "asymp", workers)[0]
             replicates[rows] = _native.ks_bootstrap(left, right, n_resamples, *where, both, workers)
             continue
-        options = NATIVE[statistic]
-        observed[rows] = _native.distance(left, right, options, workers)
+        what = NATIVE[statistic]
+        observed[rows] = _native.distance(left, right, what, workers)
         replicates[rows] = _native.distance_bootstrap(
-            left, right, options, both, n_resamples, where, workers
+            left, right, what, both, n_resamples, where, workers
         )
     if statistic == "energy_distance":
         return np.sqrt(observed), np.sqrt(replicates)

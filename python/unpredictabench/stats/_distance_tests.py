@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from unpredictabench import _native
-from unpredictabench.errors import InputError
+from unpredictabench.stats import _options as options
 from unpredictabench.stats._distances import opened_pairs
-from unpredictabench.streams import seed_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from unpredictabench.stats._arrays import Empty, PreparedTruth
+    from unpredictabench.stats._options import Seed
 
 NullMethod: TypeAlias = Literal["exact", "permutation"]
-Seed: TypeAlias = "int | np.random.Generator | None"
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,13 +192,11 @@ def _test(
     empty: Empty,
     workers: int | None,
 ) -> DistanceTestResult:
-    if method not in ("exact", "permutation"):
-        raise InputError("method", "be 'exact' or 'permutation'", method)
-    if int(n_resamples) != n_resamples or n_resamples < 1:
-        raise InputError("n_resamples", "be a whole number, at least 1", n_resamples)
+    options.choice("method", method, ("exact", "permutation"))
+    n_resamples, workers = options.resamples(n_resamples), options.threads(workers)
     opened, is_empty = opened_pairs(x, y, empty)
     statistic, mean, std, pvalue = np.full((4, len(opened)), np.nan)
-    seed = resampling_seed(rng, f"stats.{name}_test")
+    seed = options.resampling_seed(rng, f"stats.{name}_test")
     for rows, left, right in opened.chunks():
         statistic[rows] = _native.distance(left, right, (name, 1.0, 0, 0.0), workers)
         if method == "exact":
@@ -222,12 +219,3 @@ def _test(
             method,
         )
     return DistanceTestResult(statistic, mean, std, debiased, zscore, pvalue, method)
-
-
-def resampling_seed(rng: Seed, name: str) -> int:
-    """Return the 64-bit seed of a call's streams: of the caller's `rng`, or of the name."""
-    if rng is None:
-        return seed_of(name, bits=64)
-    if isinstance(rng, np.random.Generator):
-        return int(rng.integers(2**63))
-    return seed_of(name, int(rng), bits=64)

@@ -9,7 +9,16 @@ import numpy as np
 
 from unpredictabench import _native
 from unpredictabench.errors import InputError
-from unpredictabench.stats._arrays import Empty, Pairs, PreparedTruth, pairs, refuse_empty, samples
+from unpredictabench.stats import _options as options
+from unpredictabench.stats._arrays import (
+    EMPTY,
+    Empty,
+    Pairs,
+    PreparedTruth,
+    pairs,
+    refuse_empty,
+    samples,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -19,6 +28,8 @@ Options: TypeAlias = tuple[str, float, int, float]
 
 DEFAULT_GRID: Final = 512
 """Grid points of the published Jensen-Shannon divergence (arXiv 2606.06622)."""
+MOST_GRID: Final = 2**24
+"""Grid points of one density estimate at most."""
 DEFAULT_PADDING: Final = 0.1
 """Widening of its grid on each side, in ranges of the pooled data."""
 
@@ -77,8 +88,9 @@ def wasserstein_distance(
     >>> round(wasserstein_distance([0, 1, 2], [0, 1, 2], [0.5, 0.2, 0.3], [0.5, 0.3, 0.2]), 12)
     0.1
     """
-    if not (math.isfinite(p) and p >= 1.0):
+    if options.real("p", p, "be finite and at least 1") < 1.0:
         raise InputError("p", "be finite and at least 1", p)
+    options.threads(workers)
     if x_weights is not None or y_weights is not None:
         return _native.wasserstein_weighted(*_weighted(x, y, x_weights, y_weights), p)
     return _distances(x, y, ("wasserstein", p, 0, 0.0), empty, workers)
@@ -156,7 +168,7 @@ def jensenshannon(
         From Gaussian kernel density estimates (Scott's bandwidth) on one even grid, or from the
         counts of each value, which is right for discrete laws.
     n_grid : int, default 512
-        Points of the grid, at least 2.
+        Points of the grid, from 2 to 2**24.
     padding : float, default 0.1
         How far the grid goes beyond the joint range on each side, in ranges, 0 or more.
     base : float, optional
@@ -193,34 +205,32 @@ def jensenshannon(
     >>> jensenshannon([1, 1, 2], [1, 2, 2], method="counts", base=2) < 0.1
     True
     """
-    if method not in ("kde", "counts"):
-        raise InputError("method", "be 'kde' or 'counts'", method)
-    if int(n_grid) != n_grid or n_grid < 2:
-        raise InputError("n_grid", "be a whole number, at least 2", n_grid)
-    if not (math.isfinite(padding) and padding >= 0):
+    options.choice("method", method, ("kde", "counts"))
+    n_grid = options.whole("n_grid", n_grid, 2, MOST_GRID)
+    if options.real("padding", padding, "be finite and at least 0") < 0:
         raise InputError("padding", "be finite and at least 0", padding)
-    if base is not None and not (math.isfinite(base) and base > 1):
+    if base is not None and options.real("base", base, "be finite and above 1") <= 1:
         raise InputError("base", "be finite and above 1", base)
-    options = (f"jensenshannon_{method}", 1.0, int(n_grid), float(padding))
-    nats = _distances(x, y, options, empty, workers)
+    what = (f"jensenshannon_{method}", 1.0, n_grid, float(padding))
+    nats = _distances(x, y, what, empty, workers)
     return nats if base is None else nats / math.log(base)
 
 
 def _distances(
-    x: object, y: object, options: Options, empty: Empty, workers: int | None
+    x: object, y: object, what: Options, empty: Empty, workers: int | None
 ) -> float | NDArray[np.float64]:
     opened, is_empty = opened_pairs(x, y, empty)
+    workers = options.threads(workers)
     out = np.full(len(opened), np.nan)
     for rows, left, right in opened.chunks():
-        out[rows] = _native.distance(left, right, options, workers)
+        out[rows] = _native.distance(left, right, what, workers)
     out[is_empty] = np.nan
     return float(out[0]) if opened.is_single else out
 
 
 def opened_pairs(x: object, y: object, empty: Empty) -> tuple[Pairs, NDArray[np.bool_]]:
     """Open a sample and its truth for statistics that take means; tell which rows are empty."""
-    if empty not in ("raise", "nan"):
-        raise InputError("empty", "be 'raise' or 'nan'", empty)
+    options.choice("empty", empty, EMPTY)
     opened = pairs(x, y, allow_infinite=False, allow_empty=True)
     is_empty = opened.x.lengths() == 0
     if isinstance(opened.y, _native.Truth):

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 import numpy as np
 
 from unpredictabench import _native
-from unpredictabench.errors import InputError
+from unpredictabench.stats import _options as options
 from unpredictabench.stats._arrays import RaggedArray, samples
-from unpredictabench.stats._distance_tests import Seed, resampling_seed
 from unpredictabench.stats._ks1 import cdf_values, small_chunks
 from unpredictabench.stats._laws import Cdf, Floats, Law, LawLike, law_of, laws_of
 
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
+
+    from unpredictabench.stats._options import Seed
 
 Kind: TypeAlias = Literal["kuiper", "anderson", "cramer"]
 LawMethod: TypeAlias = Literal["auto", "montecarlo"]
@@ -227,18 +228,12 @@ class _Null:
     workers: int | None
 
 
-def check_resamples(n_resamples: int) -> None:
-    """Refuse a number of resamples that is not one."""
-    if not isinstance(n_resamples, int | np.integer) or n_resamples < 1:
-        raise InputError("n_resamples", "be an integer of at least 1", n_resamples)
-
-
 def _one_sample(
     kind: Kind, x: ArrayLike | RaggedArray, target: object, null: _Null, left: Cdf | None
 ) -> EdfResult:
-    if null.method not in {"auto", "montecarlo"}:
-        raise InputError("method", "be 'auto' or 'montecarlo'", null.method)
-    check_resamples(null.n_resamples)
+    options.choice("method", null.method, ("auto", "montecarlo"))
+    options.resamples(null.n_resamples)
+    options.threads(null.workers)
     opened = samples(x, name="x")
     laws = laws_of(target, len(opened), is_single=opened.is_single, cdf_left=left)
     statistic = np.empty(len(opened))
@@ -265,7 +260,7 @@ def _pvalues(
         )
         pvalue[by_formula] = found
         names[by_formula] = np.where(is_exact, "exact", "asymp")
-    seed = resampling_seed(null.rng, f"stats.{kind}_1samp") if not by_formula.all() else 0
+    seed = options.resampling_seed(null.rng, f"stats.{kind}_1samp") if not by_formula.all() else 0
     uniform = law_of(lambda u: u)
     drawn: dict[tuple[int, int], Floats] = {}
     for i in np.flatnonzero(~by_formula):

@@ -9,12 +9,14 @@ import numpy as np
 
 from unpredictabench import _native
 from unpredictabench.errors import InputError
+from unpredictabench.stats import _options as options
 from unpredictabench.stats._arrays import PreparedTruth, RaggedArray, Samples, pairs
-from unpredictabench.stats._distance_tests import Seed, resampling_seed
-from unpredictabench.stats._edf import EdfResult, Kind, check_resamples
+from unpredictabench.stats._edf import EdfResult, Kind
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+    from unpredictabench.stats._options import Seed
 
 LabelMethod: TypeAlias = Literal["auto", "permutation", "exact"]
 MOST_LABELINGS: Final = 10_000_000
@@ -193,13 +195,13 @@ def _two_sample(
     y: ArrayLike | PreparedTruth | RaggedArray,
     labels: _Labels,
 ) -> EdfResult:
-    if labels.method not in {"auto", "permutation", "exact"}:
-        raise InputError("method", "be 'auto', 'permutation' or 'exact'", labels.method)
-    check_resamples(labels.n_resamples)
+    options.choice("method", labels.method, ("auto", "permutation", "exact"))
+    options.resamples(labels.n_resamples)
+    options.threads(labels.workers)
     opened = pairs(x, y)
     n, m = opened.x.lengths(), _truth_sizes(opened.y)
     _refuse_many_labelings(labels, n, m)
-    seed = resampling_seed(labels.rng, f"stats.{kind}_2samp")
+    seed = options.resampling_seed(labels.rng, f"stats.{kind}_2samp")
     statistic, pvalue = np.empty(len(opened)), np.empty(len(opened))
     is_exact = np.empty(len(opened), dtype=np.bool_)
     for rows, left, right in opened.chunks():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from unpredictabench.errors import InputError
 from unpredictabench.records import Interval
@@ -12,6 +12,9 @@ from unpredictabench.records import Interval
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
+
+MOST_SUMMED: Final = 1_000
+"""Discordant pairs up to which the tail is summed in integers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +38,9 @@ class McNemarResult:
 
 def normal_quantile(confidence_level: float) -> float:
     """Return the z with P(|Z| <= z) = `confidence_level` for a standard normal Z."""
-    if not 0.0 < confidence_level < 1.0:
-        raise InputError("confidence_level", "lie strictly between 0 and 1", confidence_level)
+    from unpredictabench.stats._options import level  # noqa: PLC0415 - keeps the import light
+
+    level("confidence_level", confidence_level)
     from statistics import NormalDist  # noqa: PLC0415 - keeps the package's import light
 
     return NormalDist().inv_cdf(0.5 + confidence_level / 2.0)
@@ -79,9 +83,11 @@ def wilson_interval(successes: float, n: float, *, confidence_level: float = 0.9
     >>> round(interval.low, 6), interval.high
     (0.886487, 1.0)
     """
-    if not (math.isfinite(n) and n > 0):
+    from unpredictabench.stats._options import real  # noqa: PLC0415 - keeps the import light
+
+    if real("n", n, "be above 0 and finite") <= 0:
         raise InputError("n", "be above 0 and finite", n)
-    if not 0 <= successes <= n:
+    if not 0 <= real("successes", successes, f"lie between 0 and n = {n}") <= n:
         raise InputError("successes", f"lie between 0 and n = {n}", successes)
     z = normal_quantile(confidence_level)
     share, square = successes / n, z * z / n
@@ -129,17 +135,26 @@ def mcnemar_test(b: int, c: int, *, method: Literal["mid-p", "exact"] = "mid-p")
     >>> mcnemar_test(2, 12, method="exact").pvalue
     0.012939453125
     """
-    for name, count in (("b", b), ("c", c)):
-        if count < 0 or int(count) != count:
-            raise InputError(name, "be a whole number, 0 or more", count)
-    if method not in ("mid-p", "exact"):
-        raise InputError("method", "be 'mid-p' or 'exact'", method)
-    n, smaller = int(b) + int(c), min(int(b), int(c))
-    # Integers of any size: exact sums of binomial coefficients over 2^n.
-    tail = sum(math.comb(n, k) for k in range(smaller + 1))
-    doubled = 2 * tail - (math.comb(n, smaller) if method == "mid-p" else 0)
-    pvalue = 1.0 if n == 0 else min(1.0, doubled / 2**n)
+    from unpredictabench.stats import _options as options  # noqa: PLC0415 - keeps the import light
+
+    counts = [
+        options.whole(name, count, 0, options.MOST_ANSWERS) for name, count in (("b", b), ("c", c))
+    ]
+    options.choice("method", method, ("mid-p", "exact"))
+    n, smaller = sum(counts), min(counts)
+    pvalue = 1.0 if n == 0 else min(1.0, _both_tails(smaller, n, is_mid=method == "mid-p"))
     return McNemarResult(smaller, pvalue, method)
+
+
+def _both_tails(k: int, n: int, *, is_mid: bool) -> float:
+    """Return twice P(X <= k) for n tosses of a coin, with `is_mid` less P(X = k)."""
+    if n <= MOST_SUMMED:
+        # Integers of any size: exact sums of binomial coefficients over 2^n.
+        tail = sum(math.comb(n, j) for j in range(k + 1))
+        return float((2 * tail - (math.comb(n, k) if is_mid else 0)) / 2**n)
+    from scipy.special import bdtr  # noqa: PLC0415 - only for many pairs
+
+    return float(bdtr(k, n, 0.5) + bdtr(k - is_mid, n, 0.5)) if k else 2.0 ** (1 - is_mid - n)
 
 
 def holm(pvalues: ArrayLike) -> NDArray[np.float64]:
@@ -219,7 +234,12 @@ def benjamini_hochberg(pvalues: ArrayLike) -> NDArray[np.float64]:
 def _checked_pvalues(pvalues: ArrayLike) -> NDArray[np.float64]:
     import numpy as np  # noqa: PLC0415 - keeps the package's import light
 
-    p = np.asarray(pvalues, dtype=np.float64)
+    from unpredictabench.stats._convert import (  # noqa: PLC0415 - keeps the import light
+        plain_array,
+        real_numbers,
+    )
+
+    p = real_numbers(plain_array(pvalues, "pvalues"), "pvalues").astype(np.float64)
     if p.ndim != 1:
         raise InputError("pvalues", "be one-dimensional", p.shape)
     bad = np.flatnonzero(~((p >= 0.0) & (p <= 1.0)))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
 from unpredictabench import _native
-from unpredictabench.errors import InputError
+from unpredictabench.stats import _options as options
 from unpredictabench.stats._arrays import (
+    EMPTY,
     Empty,
     Pairs,
     PreparedTruth,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
 KsMethod: TypeAlias = Literal["auto", "exact", "asymp"]
 Counts: TypeAlias = "int | NDArray[np.int64]"
+ALTERNATIVES: Final = ("two-sided", "less", "greater")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,13 +129,14 @@ def ks_2samp(
     >>> result.statistic, round(result.pvalue, 6), result.method
     (1.0, 0.1, 'exact')
     """
+    options.choice("alternative", alternative, ALTERNATIVES)
+    options.choice("method", method, ("auto", "exact", "asymp"))
+    workers = options.threads(workers)
     if type(n_invalid) is int and n_invalid == 0 and is_ready(x) and isinstance(y, PreparedTruth):
         return _one(check_ready(x, name="x"), y.native, 0, alternative, method)
     opened = pairs(x, y, allow_empty=True)
     counts = _counts(n_invalid, opened)
-    if empty not in ("raise", "nan"):
-        raise InputError("empty", "be 'raise' or 'nan'", empty)
-    if empty == "raise":
+    if options.choice("empty", empty, EMPTY) == "raise":
         _refuse_nothing(opened, counts)
     if opened.is_single:
         return _single(opened, counts, alternative, method)
@@ -170,14 +173,9 @@ def _empty_columns(n: int) -> tuple[NDArray[Any], ...]:
 
 
 def _counts(n_invalid: int | ArrayLike, opened: Pairs) -> Counts:
-    counts = np.asarray(n_invalid)
-    if counts.dtype.kind not in "iu" or counts.ndim > 1 or bool((counts < 0).any()):
-        raise InputError("n_invalid", "be counts of at least 0", n_invalid)
-    if counts.ndim == 0:
-        return int(counts)
-    if counts.size != len(opened):
-        raise InputError("n_invalid", f"be one number or one a row ({len(opened)})", counts.size)
-    return np.ascontiguousarray(counts, dtype=np.int64)
+    if isinstance(n_invalid, int | np.integer):
+        return options.whole("n_invalid", n_invalid, 0, options.MOST_ANSWERS)
+    return options.invalid_counts(n_invalid, len(opened))
 
 
 def _refuse_nothing(opened: Pairs, counts: Counts) -> None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from unpredictabench import _native
-from unpredictabench.errors import InputError
-from unpredictabench.stats._arrays import Empty, RaggedArray, Samples, refuse_empty, samples
-from unpredictabench.stats._ks import Alternative, KsResult
+from unpredictabench.stats import _options as options
+from unpredictabench.stats._arrays import EMPTY, Empty, RaggedArray, Samples, refuse_empty, samples
+from unpredictabench.stats._ks import ALTERNATIVES, Alternative, KsResult
 from unpredictabench.stats._laws import Cdf, Floats, Law, LawLike, law_of, laws_of
 
 if TYPE_CHECKING:
@@ -95,8 +95,10 @@ def ks_1samp(
     (0.2667, 0.952, 'exact')
     """
     opened = samples(x, name="x", allow_empty=True)
-    counts = invalid_counts(n_invalid, len(opened))
-    if empty != "nan":
+    options.choice("alternative", alternative, ALTERNATIVES)
+    workers = options.threads(workers)
+    counts = options.invalid_counts(n_invalid, len(opened))
+    if options.choice("empty", empty, EMPTY) == "raise":
         refuse_empty(opened, opened.lengths() + counts == 0)
     laws = laws_of(target, len(opened), is_single=opened.is_single, cdf_left=cdf_left)
     statistic, location, sign = _statistics(opened, laws, counts, alternative, workers)
@@ -173,27 +175,16 @@ def ks_confidence_band(
     >>> round(band.distance_bound, 4), band.low, round(band.high, 4)
     (0.7841, 0.0, 1.0)
     """
-    if not 0 < confidence_level < 1:
-        raise InputError("confidence_level", "lie strictly between 0 and 1", confidence_level)
+    options.level("confidence_level", confidence_level)
     opened = samples(x, name="x")
     laws = laws_of(target, len(opened), is_single=opened.is_single, cdf_left=cdf_left)
-    counts = invalid_counts(0, len(opened))
+    counts = options.invalid_counts(0, len(opened))
     statistic, _, _ = _statistics(opened, laws, counts, "two-sided", None)
     width = np.minimum(np.sqrt(np.log(2 / (1 - confidence_level)) / (2 * opened.lengths())), 1.0)
     low, high = np.maximum(statistic - width, 0.0), np.minimum(statistic + width, 1.0)
     if opened.is_single:
         return KsBand(float(low[0]), float(high[0]), float(width[0]))
     return KsBand(low, high, width)
-
-
-def invalid_counts(n_invalid: int | ArrayLike, n_rows: int) -> NDArray[np.int64]:
-    """Open a count of invalid answers: one a row, from one number or one a row."""
-    counts = np.asarray(n_invalid)
-    if counts.dtype.kind not in "iu" or counts.ndim > 1 or bool((counts < 0).any()):
-        raise InputError("n_invalid", "be counts of at least 0", n_invalid)
-    if counts.ndim == 1 and counts.size != n_rows:
-        raise InputError("n_invalid", f"be one number or one a row ({n_rows})", counts.size)
-    return np.ascontiguousarray(np.broadcast_to(counts, n_rows), dtype=np.int64)
 
 
 def small_chunks(opened: Samples) -> Iterator[tuple[slice, Floats, NDArray[np.int64]]]:

@@ -10,7 +10,9 @@ import numpy as np
 
 from unpredictabench.errors import InputError
 from unpredictabench.records import Interval
+from unpredictabench.stats import _options as options
 from unpredictabench.stats._bootstrap_2samp import IntervalArrays
+from unpredictabench.stats._convert import plain_array
 from unpredictabench.stats._pools import Integers, Pools, first_answers, pools_of
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ NEEDS_MORE = "needs n < the number of answers"
 TOO_FEW = "needs at least n answers"
 UNRELIABLE = "unreliable: n is more than half of the answers"
 ONE_SUBSET = "one subset has no spread"
+MOST_ANSWERS = 10_000
+"""Largest N; the exact null of a law has the same limit, and beyond bands take minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,7 @@ def ks_at_n(
     y_or_target : NumericTarget, callable, array_like or PreparedTruth
         The law or its (continuous) cdf, or draws from it: one for all rows, or one a row.
     n : int or array_like of int
-        Sizes N, at least 1.
+        Sizes N, from 1 to 10,000.
     alpha : float, default 1e-4
         Level: a subset passes when its p-value is above it.
     estimator : {"subsets", "first"}, default "subsets"
@@ -123,10 +127,8 @@ def ks_at_n(
     [0.9968, 0.9474, 0.0]
     """
     sizes, is_scalar_n = subset_sizes(n)
-    if not 0 < alpha < 1:
-        raise InputError("alpha", "lie strictly between 0 and 1", alpha)
-    if estimator not in {"subsets", "first"}:
-        raise InputError("estimator", "be 'subsets' or 'first'", estimator)
+    alpha = options.level("alpha", alpha)
+    options.choice("estimator", estimator, ("subsets", "first"))
     pool_invalid = n_invalid if estimator == "subsets" else 0
     pools = pools_of(x, y_or_target, n_invalid=pool_invalid, workers=workers)
     critical, method = pools.bands(sizes, alpha)
@@ -146,9 +148,10 @@ def ks_at_n(
 
 def subset_sizes(n: int | ArrayLike) -> tuple[Integers, bool]:
     """Open sizes of subsets: as an array, and whether it was one number."""
-    sizes = np.asarray(n)
-    if sizes.dtype.kind not in "iu" or sizes.ndim > 1 or bool((sizes < 1).any()):
-        raise InputError("n", "be integers of at least 1, one or a 1-d array", n)
+    sizes = plain_array(n, "n")
+    is_fitting = sizes.dtype.kind in "iu" and sizes.ndim <= 1
+    if not is_fitting or bool((sizes < 1).any()) or bool((sizes > MOST_ANSWERS).any()):
+        raise InputError("n", f"be integers from 1 to {MOST_ANSWERS}, one or a 1-d array", n)
     return np.ascontiguousarray(np.atleast_1d(sizes), dtype=np.int64), sizes.ndim == 0
 
 
@@ -174,9 +177,8 @@ def _by_first(
 ) -> tuple[Floats, NDArray[np.object_]]:
     lengths = pools.x.lengths()
     shape = (lengths.size, sizes.size)
-    counts = np.asarray(n_invalid)
-    is_fitting = counts.ndim == 0 or counts.size == shape[0] * shape[1]
-    if counts.dtype.kind not in "iu" or not is_fitting or bool((counts < 0).any()):
+    counts = options.counted("n_invalid", n_invalid)
+    if counts.ndim > 0 and counts.size != shape[0] * shape[1]:
         raise InputError("n_invalid", f"be counts of at least 0 in the shape {shape}", n_invalid)
     lost = np.broadcast_to(counts if counts.ndim == 0 else counts.reshape(shape), shape)
     rate = np.full(shape, np.nan)
@@ -257,11 +259,13 @@ def half_life(
     (18, False)
     """
     for name, share in (("alpha", alpha), ("level", level), ("confidence_level", confidence_level)):
-        if not 0 < share < 1:
-            raise InputError(name, "lie strictly between 0 and 1", share)
+        options.level(name, share)
     pools = pools_of(x, y_or_target, n_invalid=n_invalid, workers=workers)
     slots = pools.x.lengths() + pools.invalid
-    sizes = np.arange(1, int(slots.max(initial=1)) + 1, dtype=np.int64)
+    most = int(slots.max(initial=1))
+    if most > MOST_ANSWERS:
+        raise InputError("x", f"hold at most {MOST_ANSWERS} answers, invalid ones included", most)
+    sizes = np.arange(1, most + 1, dtype=np.int64)
     rate, error, _ = _by_subsets(pools, sizes, alpha)
     width = NormalDist().inv_cdf((1 + confidence_level) / 2) * np.nan_to_num(error)
     n_star = _largest(rate >= level)

@@ -11,11 +11,13 @@ import numpy as np
 
 from unpredictabench import _native
 from unpredictabench.errors import InputError
-from unpredictabench.stats._distance_tests import Seed, resampling_seed
-from unpredictabench.stats._edf import check_resamples
+from unpredictabench.stats import _options as options
+from unpredictabench.stats._arrays import samples
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+    from unpredictabench.stats._options import Seed
 
 Integers: TypeAlias = "NDArray[np.int64]"
 Floats: TypeAlias = "NDArray[np.float64]"
@@ -25,6 +27,8 @@ MOST_DENOMINATOR: Final = 10_000
 """Common denominators of the probabilities up to which the null is exact."""
 MOST_STATES: Final = 4_000_000
 """States of the exact programme; the kernel has the same limit."""
+MOST_ENTRIES: Final = 20_000_000
+"""Entries of the tables that a drawn null is drawn from: 160 MB."""
 SAME: Final = 1e-12
 """Distances closer than this are one value: they are sums of floats."""
 
@@ -113,7 +117,8 @@ def multinomial_test(
     law = law_of_labels(p, method=method, n_resamples=n_resamples, rng=rng, workers=workers)
     if table.shape[1] != law.p.size:
         raise InputError("counts", f"have one entry a label ({law.p.size})", table.shape[1])
-    lost = _invalid(n_invalid, len(table))
+    alpha = options.level("alpha", alpha)
+    lost = options.invalid_counts(n_invalid, len(table))
     n = table.sum(axis=1) + lost
     if (n == 0).any():
         raise InputError("counts", "hold at least one answer a row", "none")
@@ -211,7 +216,15 @@ class LabelLaw:
         largest = int(_native.tv_largest_passing(self.numerators, sizes, alpha, self.workers)[0])
         return (largest + self.unit(n) / 2) / (n * int(self.numerators.sum()))
 
+    def _refuse_large_tables(self, n: int) -> None:
+        """Refuse a drawn null whose tables, one for every number of answers left, are too large."""
+        if (self.p.size - 1) * n * n > 2 * MOST_ENTRIES:
+            most = int((2 * MOST_ENTRIES / (self.p.size - 1)) ** 0.5)
+            rule = f"hold at most {most} answers a row, unless the null is exact"
+            raise InputError("counts", rule, n)
+
     def _drawn(self, n: int, alpha: float) -> float:
+        self._refuse_large_tables(n)
         keep = int(alpha * (self.n_resamples + 1))
         if keep < 1:
             raise InputError(
@@ -225,6 +238,7 @@ class LabelLaw:
     def _drawn_tail(self, n: int, distance: float) -> float:
         key = ("tail", self.p.tobytes(), n, distance, self.n_resamples, self.seed)
         if key not in _REMEMBERED:
+            self._refuse_large_tables(n)
             hits = _native.tv_count_draws(
                 self.p, n, distance - SAME, self.n_resamples, self.seed, self.workers
             )
@@ -241,15 +255,13 @@ def law_of_labels(
     p: ArrayLike, *, method: str, n_resamples: int, rng: Seed, workers: int | None
 ) -> LabelLaw:
     """Open probabilities of labels."""
-    values = np.asarray(p, dtype=np.float64)
-    is_fitting = values.ndim == 1 and values.size > 0 and bool((values >= 0).all())
-    if not is_fitting or not abs(float(values.sum()) - 1) <= 1e-9:
+    values = samples(p, name="p", allow_infinite=False).flat()
+    if bool((values < 0).any()) or not abs(float(values.sum()) - 1) <= 1e-9:
         raise InputError("p", "be 1-d probabilities that sum to 1", p)
-    if method not in {"auto", "montecarlo"}:
-        raise InputError("method", "be 'auto' or 'montecarlo'", method)
-    check_resamples(n_resamples)
+    options.choice("method", method, ("auto", "montecarlo"))
+    n_resamples, workers = options.resamples(n_resamples), options.threads(workers)
     numerators = _numerators(values) if method == "auto" else None
-    seed = resampling_seed(rng, "stats.multinomial")
+    seed = options.resampling_seed(rng, "stats.multinomial")
     return LabelLaw(np.ascontiguousarray(values), numerators, n_resamples, seed, workers)
 
 
@@ -264,14 +276,7 @@ def _numerators(p: Floats) -> Integers | None:
 
 
 def _counts(counts: ArrayLike) -> tuple[Integers, bool]:
-    table = np.asarray(counts)
-    if table.dtype.kind not in "iu" or table.ndim not in {1, 2} or bool((table < 0).any()):
+    table = options.counted("counts", counts)
+    if table.ndim not in {1, 2}:
         raise InputError("counts", "be integers of at least 0, 1-d or 2-d", counts)
-    return np.atleast_2d(table).astype(np.int64), table.ndim == 1
-
-
-def _invalid(n_invalid: int | ArrayLike, n_rows: int) -> Integers:
-    lost = np.asarray(n_invalid)
-    if lost.dtype.kind not in "iu" or bool((lost < 0).any()) or lost.shape not in {(), (n_rows,)}:
-        raise InputError("n_invalid", "be counts of at least 0, one or one a row", n_invalid)
-    return np.broadcast_to(lost, n_rows).astype(np.int64)
+    return np.atleast_2d(table), table.ndim == 1

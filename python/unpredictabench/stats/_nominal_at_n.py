@@ -11,8 +11,7 @@ import numpy as np
 
 from unpredictabench import _native
 from unpredictabench.errors import InputError
-from unpredictabench.stats._distance_tests import Seed, resampling_seed
-from unpredictabench.stats._edf import check_resamples
+from unpredictabench.stats import _options as options
 from unpredictabench.stats._ks_at_n import (
     NEEDS_MORE,
     TOO_FEW,
@@ -22,6 +21,7 @@ from unpredictabench.stats._ks_at_n import (
 )
 from unpredictabench.stats._nominal import Floats, Integers, LabelLaw, law_of_labels
 from unpredictabench.stats._permutations import (
+    MOST_ORDERS,
     MOST_PATTERN,
     checked_permutations,
     lehmer_digits,
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike, NDArray
+
+    from unpredictabench.stats._options import Seed
 
 N_SUBSETS: Final = 2_000
 CHUNK_SUBSETS: Final = 200
@@ -95,14 +97,14 @@ def multinomial_at_n(
     [1.0, 1.0]
     """
     sizes, is_scalar = subset_sizes(n)
-    table = np.asarray(counts)
-    if table.ndim != 1 or table.dtype.kind not in "iu" or bool((table < 0).any()):
+    alpha, n_subsets = options.level("alpha", alpha), options.resamples(n_subsets, "n_subsets")
+    table = options.counted("counts", counts)
+    if table.ndim != 1:
         raise InputError("counts", "be 1-d integers of at least 0", counts)
-    table = table.astype(np.int64)
     law = law_of_labels(p, method="auto", n_resamples=n_resamples, rng=rng, workers=workers)
     if table.size != law.p.size:
         raise InputError("counts", f"have one entry a label ({law.p.size})", table.size)
-    slots = int(table.sum()) + _checked_invalid(n_invalid)
+    slots = int(table.sum()) + options.whole("n_invalid", n_invalid, 0, MOST_ORDERS)
     there = sizes[sizes <= slots]
     critical = np.array([law.critical(int(size), alpha) for size in sizes])
     rate, error = np.full(sizes.size, np.nan), np.full(sizes.size, np.nan)
@@ -115,7 +117,7 @@ def multinomial_at_n(
     if not is_exact[sizes <= slots].all():
         labels = np.repeat(np.arange(table.size + 1), [*table, n_invalid])
         passes = partial(_labels_pass, law, labels, there, critical[sizes <= slots])
-        subsets = _Subsets(slots, n_subsets, resampling_seed(rng, "stats.multinomial_at_n"))
+        subsets = _Subsets(slots, n_subsets, options.resampling_seed(rng, "stats.multinomial_at_n"))
         drawn = subsets.shares(passes, there)
         rest = ~is_exact & (sizes <= slots)
         rate[rest], error[rest] = (part[~is_exact[sizes <= slots]] for part in drawn)
@@ -177,12 +179,13 @@ def permutation_at_n(
     [1.0, 0.0]
     """
     sizes, is_scalar = subset_sizes(n)
+    alpha, n_subsets = options.level("alpha", alpha), options.resamples(n_subsets, "n_subsets")
     orders = checked_permutations(perms, n_items)
-    slots = len(orders) + _checked_invalid(n_invalid)
+    slots = len(orders) + options.whole("n_invalid", n_invalid, 0, MOST_ORDERS)
     there = sizes[sizes <= slots]
     rules = _rules_at(tuple(sizes.tolist()), orders.shape[1], alpha, workers)
     passes = partial(_orders_pass, _slots_of(orders, n_invalid), there, rules.keep(sizes <= slots))
-    subsets = _Subsets(slots, n_subsets, resampling_seed(rng, "stats.permutation_at_n"))
+    subsets = _Subsets(slots, n_subsets, options.resampling_seed(rng, "stats.permutation_at_n"))
     rate, error = np.full(sizes.size, np.nan), np.full(sizes.size, np.nan)
     rate[sizes <= slots], error[sizes <= slots] = subsets.shares(passes, there)
     method = "exact" if bool((there == slots).all()) else "montecarlo"
@@ -226,12 +229,6 @@ def _rules_at(n: tuple[int, ...], items: int, alpha: float, workers: int | None)
     return _Rules(pairs.astype(np.float64), np.array(digits).reshape(sizes.size, items - 1))
 
 
-def _checked_invalid(n_invalid: int) -> int:
-    if not isinstance(n_invalid, int | np.integer) or n_invalid < 0:
-        raise InputError("n_invalid", "be an integer of at least 0", n_invalid)
-    return int(n_invalid)
-
-
 @dataclass(frozen=True, slots=True)
 class _Subsets:
     """Random subsets of a pool: the first N slots of shuffled pools, one shuffle for all N."""
@@ -244,7 +241,6 @@ class _Subsets:
         self, passes: Callable[[Integers], NDArray[np.bool_]], sizes: Integers
     ) -> tuple[Floats, Floats]:
         """Return the share that passes at each N, and its standard error."""
-        check_resamples(self.n_subsets)
         rng = np.random.default_rng(self.seed)
         m, total = self.n_slots, self.n_subsets
         rate, holding = np.zeros(sizes.size), np.zeros((sizes.size, m))
@@ -276,9 +272,16 @@ def _exact_shares(
 
 
 def _counts_along(labels: Integers, n_labels: int, sizes: Integers) -> Integers:
-    """Count each label among the first N of each row: shape (rows, n, labels)."""
-    marks = labels[:, :, None] == np.arange(n_labels)
-    return np.cumsum(marks, axis=1, dtype=np.int64)[:, sizes - 1]
+    """Count each label among the first N of each row, without those of -1: (rows, n, labels)."""
+    steps, back = np.unique(sizes, return_inverse=True)
+    if not steps.size:
+        return np.zeros((len(labels), 0, n_labels), dtype=np.int64)
+    step = np.searchsorted(steps, np.arange(steps[-1]), side="right")
+    groups = np.arange(len(labels))[:, None] * steps.size + step
+    places = groups * (n_labels + 1) + labels[:, : steps[-1]] + 1
+    shape = (len(labels), steps.size, n_labels + 1)
+    counts = np.bincount(places.reshape(-1), minlength=int(np.prod(shape))).reshape(shape)
+    return np.asarray(np.cumsum(counts[:, :, 1:], axis=1)[:, back])
 
 
 def _labels_pass(

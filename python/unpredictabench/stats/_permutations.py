@@ -10,6 +10,8 @@ import numpy as np
 
 from unpredictabench import _native
 from unpredictabench.errors import InputError
+from unpredictabench.stats import _options as options
+from unpredictabench.stats._convert import plain_array
 from unpredictabench.stats._nominal import multinomial_test
 
 if TYPE_CHECKING:
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
 Integers: TypeAlias = "NDArray[np.int64]"
 MOST_PATTERN: Final = 7
 """Items whose relative order makes the cells of the whole-permutation test: 7! = 5,040."""
+MOST_ORDERS: Final = 1_000_000
+"""Invalid answers beside permutations at most; the exact null of more takes minutes."""
+MOST_ITEMS: Final = 1_000
+"""Items of a permutation at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +101,10 @@ def permutation_test_uniform(
     True
     """
     orders = checked_permutations(perms, n_items)
+    n_invalid = options.whole("n_invalid", n_invalid, 0, MOST_ORDERS)
+    workers = options.threads(workers)
     if len(orders) + n_invalid == 0:
         raise InputError("perms", "hold at least one answer", "none")
-    if n_invalid < 0:
-        raise InputError("n_invalid", "be at least 0", n_invalid)
     n, items = len(orders) + n_invalid, orders.shape[1]
     size = np.array([n], dtype=np.int64)
     cells = np.bincount(patterns(orders), minlength=1)
@@ -120,7 +126,9 @@ def permutation_test_uniform(
 
 def checked_permutations(perms: ArrayLike, n_items: int | None) -> Integers:
     """Open permutations: one a row, of 0..n_items-1."""
-    orders = np.asarray(perms)
+    orders = plain_array(perms, "perms")
+    if n_items is not None:
+        n_items = options.whole("n_items", n_items, 2, MOST_ITEMS)
     if orders.size == 0 and n_items is not None:
         orders = np.empty((0, n_items), dtype=np.int64)
     if orders.ndim != 2 or orders.dtype.kind not in "iu":

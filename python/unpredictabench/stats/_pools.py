@@ -12,8 +12,9 @@ from unpredictabench import _native
 from unpredictabench.stats._arrays import Pairs, RaggedArray, Samples, pairs, samples
 from unpredictabench.stats._bands import law_bands, truth_bands
 from unpredictabench.stats._ks import ks_2samp
-from unpredictabench.stats._ks1 import cdf_values, invalid_counts, ks_1samp, small_chunks
+from unpredictabench.stats._ks1 import cdf_values, ks_1samp, small_chunks
 from unpredictabench.stats._laws import Floats, Law, laws_of
+from unpredictabench.stats._options import invalid_counts, threads
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -46,6 +47,7 @@ def pools_of(
     x: ArrayLike | RaggedArray, y_or_target: Any, *, n_invalid: int | ArrayLike, workers: int | None
 ) -> Pools:
     """Open pools and what they are compared with."""
+    workers = threads(workers)
     if _is_law(y_or_target):
         opened = samples(x, name="x", allow_empty=True)
         laws = laws_of(y_or_target, len(opened), is_single=opened.is_single)

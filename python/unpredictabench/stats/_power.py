@@ -10,6 +10,7 @@ import numpy as np
 
 from unpredictabench import _native
 from unpredictabench.errors import InputError
+from unpredictabench.stats import _options as options
 from unpredictabench.stats._bands import law_bands
 from unpredictabench.stats._ks1 import tails
 from unpredictabench.stats._laws import law_of
@@ -316,8 +317,6 @@ def _known(alternative: object) -> Effect:
 
 
 def _checked(n: int, alpha: float, least_power: float) -> None:
-    if not 1 <= n <= MOST_ANSWERS or int(n) != n:
-        raise InputError("n", f"be a whole number from 1 to {MOST_ANSWERS}", n)
-    for name, value in (("alpha", alpha), ("least_power", least_power)):
-        if not 0 < value < 1:
-            raise InputError(name, "lie strictly between 0 and 1", value)
+    options.whole("n", n, 1, MOST_ANSWERS)
+    options.level("alpha", alpha)
+    options.level("least_power", least_power)
