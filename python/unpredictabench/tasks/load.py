@@ -62,8 +62,9 @@ def load_suite(source: str | os.PathLike[str] = "v1", *, variant: int | None = N
     path = Path(os.fsdecode(source))
     if not os.path.isfile(path):  # noqa: PTH113 - which takes a name of any length
         known = (*SUITES, *(f.name for f in path.parent.glob("*") if f.is_file()))
+        name = shortened(os.fsdecode(source), 200)
         raise SuiteError(
-            f"there is no suite and no file {shortened(os.fsdecode(source), 200)}; the nearest names are "
+            f"there is no suite and no file {name}; the nearest names are "
             f"{nearest(path.name, known)}"
         )
     from unpredictabench.tasks.own import read_suite  # noqa: PLC0415 - loads NumPy and YAML
