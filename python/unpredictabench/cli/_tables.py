@@ -166,9 +166,8 @@ def _nothing(run: RunScore) -> str:
     largest = max(task.n_slots for task in run.tasks)
     if run.n[0] > largest:
         return f"No task has {run.n[0]:,} answers: there are at most {largest:,} to a task."
-    return " ".join(
-        [f"No task has the {run.n[0]:,} valid answers that are needed.", *_lost(run)]
-    )
+    plural = "answer" if run.n[0] == 1 else "answers"
+    return " ".join([f"No task has {run.n[0]:,} valid {plural}.", *_lost(run)])
 
 
 def _counted(scored: GroupScore | RunScore, *, counts: bool) -> tuple[str, ...]:
@@ -246,10 +245,13 @@ def print_rows(console: Console, rows: Sequence[Mapping[str, str]]) -> None:
         )
     for row in rows:
         table.add_row(*row.values())
-    widths = [max(len(str(row[name])) for row in (*rows, {name: name})) for name in rows[0]]
+    widths = [
+        max(len(line) for row in (*rows, {name: name}) for line in row[name].splitlines())
+        for name in rows[0]
+    ]
     if sum(widths[1:]) + 3 * len(widths) + min(widths[0], LEAST_NAME) <= console.width:
         console.print(table)
         return
     for row in rows:
-        lines = [f"  {name}: {value}" for name, value in list(row.items())[1:]]
+        lines = [f"  {' '.join(name.split())}: {value}" for name, value in list(row.items())[1:]]
         console.print(Text("\n".join([next(iter(row.values())), *lines])))

@@ -78,8 +78,8 @@ def show(found: Comparison) -> None:
             "pair": f"{names[pair.first]} - {names[pair.second]}",
             "difference": f"{pair.difference:+.2f}",
             "95 %": f"[{pair.interval.low:+.2f}, {pair.interval.high:+.2f}]",
-            "only one passes": f"{pair.n_first_only} : {pair.n_second_only}",
-            "McNemar p": f"{pair.mcnemar:.2g}",
+            "only one\npasses": f"{pair.n_first_only} : {pair.n_second_only}",
+            "McNemar\np": f"{pair.mcnemar:.2g}",
             "Holm p": f"{pair.adjusted:.2g}",
         }
         for pair in found.pairs

@@ -55,8 +55,8 @@ class RunDiagnosis:
             return "too few answers to tell whether they depend on each other"
         is_not = "" if self.is_independent else "not "
         return (
-            f"answers are {is_not}independent (in {self.n_dependent} tasks they depend on the "
-            "ones before)"
+            f"answers are {is_not}independent ({self.n_dependent} tasks whose answers depend on "
+            "the ones before)"
         )
 
 

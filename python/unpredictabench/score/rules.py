@@ -58,7 +58,7 @@ class Rules:
         object.__setattr__(self, "n", tuple(sorted({int(size) for size in sizes})))
         for name in ("alpha", "confidence_level"):
             value = getattr(self, name)
-            if not (isinstance(value, Real) and 0 < value < 1):
+            if not (isinstance(value, Real) and 0 < float(value) < 1):
                 raise InputError(name, "lie strictly between 0 and 1", value)
         if self.protocol not in get_args(Protocol):
             raise InputError("protocol", "be 'strict', 'valid' or 'paper'", self.protocol)
@@ -67,7 +67,7 @@ class Rules:
 
 
 def _is_size(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
 
 
 def sizes_of(n: object) -> tuple[int, ...]:
