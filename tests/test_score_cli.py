@@ -188,3 +188,15 @@ def test_compare_reads_answers_as_told(runs):
         call("compare", *runs, "--json", "--reading", mode) for mode in ("strict", "lenient")
     )
     assert strict == lenient
+
+
+@pytest.mark.parametrize(("stop", "shown"), [("curtail", "KS@50 = 0.00"), ("evalue", "stopped")])
+def test_runs_of_which_every_task_was_stopped_are_printed(tmp_path, stop, shown):
+    """Where every task was stopped the table has the certain failures, or says there is none."""
+    words = "run sim:median --category text-explicit --limit-tasks 1 --samples 50 --stop".split()
+    call(*words, stop, "-o", tmp_path / "run")
+    for protocol in ("strict", "valid", "paper"):
+        assert "tasks were stopped" in call("score", tmp_path / "run", "--protocol", protocol)
+    text = call("score", tmp_path / "run")
+    assert shown in text
+    assert stop != "curtail" or "a perfect sampler scores 1.00" in " ".join(text.split())

@@ -19,6 +19,7 @@ from unpredictabench.records import NominalTarget, NumericTarget
 from unpredictabench.streams import stream
 from unpredictabench.targets import FAMILIES, canonical_json, content_hash, target_from_spec
 from unpredictabench.targets.compound import irwin_hall
+from unpredictabench.tasks import load_suite
 from unpredictabench.tasks.laws import published_laws
 
 GOLDEN = Path(__file__).with_name("golden")
@@ -368,3 +369,17 @@ def test_laws_can_be_pickled_or_rebuilt():
     """What travels between processes is the spec, which pickles."""
     law = LAWS[0]
     assert target_from_spec(pickle.loads(pickle.dumps(dict(law.spec)))).hash == law.hash
+
+
+def test_cdfs_are_probabilities_at_the_ends_of_floats():
+    """No law of the suite gives NaN for the largest or smallest floats, or for infinities."""
+    far = [1e17, 1e154, 1e300, 1e308, 1.7e308, np.finfo(float).max, np.inf]
+    near = [5e-324, 1e-310, 1e-308, 1e-290]
+    x = np.array([-v for v in far] + [-v for v in near[::-1]] + [0.0, *near, *far])
+    x.sort()
+    for task in load_suite("v1"):
+        if task.support != "nominal":
+            upper, lower = task.target.cdf(x), task.target.cdf_left(x)
+            assert ((lower >= 0) & (lower <= upper) & (upper <= 1)).all(), task.id
+            assert (np.diff(upper) >= 0).all(), task.id
+            assert (upper[0], upper[-1]) == (0.0, 1.0), task.id

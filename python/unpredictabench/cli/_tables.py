@@ -35,8 +35,8 @@ NAMES = {
 
 
 def headline_n(run: RunScore) -> int | None:
-    """Return the largest N that any task has answers for."""
-    return max((n for n, share in run.coverage.items() if share > 0), default=None)
+    """Return the largest N that there is a score for."""
+    return max(filter(run.has_score, run.n), default=None)
 
 
 def print_run(console: Console, run: RunScore, rows: Sequence[Baseline]) -> None:
@@ -55,7 +55,8 @@ def print_run(console: Console, run: RunScore, rows: Sequence[Baseline]) -> None
     title = f"{run.model or 'answers'} on {run.suite or 'tasks'}: {run.n_tasks} tasks"
     console.print(Text(title, style="bold"))
     if n is None:
-        console.print(Text(_nothing(run)))
+        for line in (_nothing(run), *(f"Note: {note}." for note in run.notes)):
+            console.print(Text(line))
         return
     shown = _shown(run, n, console.width)
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
@@ -163,6 +164,8 @@ def _nothing(run: RunScore) -> str:
     """Say why there is no score at any N."""
     if not run.n_slots:
         return "There is no answer to score."
+    if all(task.stopped for task in run.tasks):
+        return "Every task was stopped early: there is no score."
     largest = max(task.n_slots for task in run.tasks)
     if run.n[0] > largest:
         return f"No task has {run.n[0]:,} answers: there are at most {largest:,} to a task."

@@ -201,6 +201,8 @@ def baselines_of(
     opened = run if isinstance(run, Run) else open_run(run)
     rules = Rules(scores.n, scores.alpha, scores.protocol, scores.mode)
     n_slots = max((task.n_slots for task in scores.tasks), default=0)
+    if opened.stopped_tasks:  # they were to have as many as planned
+        n_slots = max(planned.n_slots for planned in opened.plan.values())
     tasks = planned_tasks(opened, suite)
     return baselines(tasks, rules, n_slots=n_slots, decimals=scores.decimals)
 
