@@ -193,8 +193,10 @@ def test_compare_reads_answers_as_told(runs):
 @pytest.mark.parametrize(("stop", "shown"), [("curtail", "KS@50 = 0.00"), ("evalue", "stopped")])
 def test_runs_of_which_every_task_was_stopped_are_printed(tmp_path, stop, shown):
     """Where every task was stopped the table has the certain failures, or says there is none."""
-    words = "run sim:median --category text-explicit --limit-tasks 1 --samples 50 --stop".split()
-    call(*words, stop, "-o", tmp_path / "run")
+    call(
+        "run", "sim:median", "--category", "text-explicit", "--limit-tasks", 1, "--samples", 50,
+        "--stop", stop, "-o", tmp_path / "run",
+    )  # fmt: skip
     for protocol in ("strict", "valid", "paper"):
         assert "tasks were stopped" in call("score", tmp_path / "run", "--protocol", protocol)
     text = call("score", tmp_path / "run")
