@@ -404,3 +404,17 @@ def test_parameters_beyond_every_formula_are_refused(value):
         target_from_spec({"family": "log-normal", "params": {"log_mean": 0, "log_sd": value}})
     with pytest.raises(InputError, match=r"gamma\.shape must be a finite number above 0"):
         target_from_spec({"family": "gamma", "params": {"shape": value, "scale": 1}})
+
+
+def test_cdfs_are_probabilities_at_the_ends_of_floats():
+    """No law of the suite gives NaN for the largest or smallest floats, or for infinities."""
+    far = [1e17, 1e154, 1e300, 1e308, 1.7e308, np.finfo(float).max, np.inf]
+    near = [5e-324, 1e-310, 1e-308, 1e-290]
+    x = np.array([-v for v in far] + [-v for v in near[::-1]] + [0.0, *near, *far])
+    x.sort()
+    for task in load_suite("v1"):
+        if task.support != "nominal":
+            upper, lower = task.target.cdf(x), task.target.cdf_left(x)
+            assert ((lower >= 0) & (lower <= upper) & (upper <= 1)).all(), task.id
+            assert (np.diff(upper) >= 0).all(), task.id
+            assert (upper[0], upper[-1]) == (0.0, 1.0), task.id
