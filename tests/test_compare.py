@@ -41,6 +41,8 @@ def test_a_run_equals_itself(runs):
     pair = compare([runs[0], runs[0]]).pairs[0]
     assert (pair.difference, pair.sign_flip, pair.mcnemar) == (0.0, 1.0, 1.0)
     assert (pair.n_first_only, pair.n_second_only) == (0, 0)
+    assert pair.interval.low < 0.0 < pair.interval.high
+    assert pair.interval_method.startswith("wilson")
 
 
 def test_better_models_rank_first(runs):

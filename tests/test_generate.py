@@ -427,6 +427,12 @@ def test_a_running_loop_is_told_to_await(tmp_path):
         asyncio.run(inside())
 
 
+def test_a_stopping_rule_is_no_word(tmp_path):
+    """The name of a rule in place of a rule is refused, with what makes one."""
+    with pytest.raises(InputError, match="stop must be a rule, such as stop_rule"):
+        generate(suite(), Thrower(), tmp_path, n_samples=1, stop="curtail")
+
+
 def test_a_run_in_another_thread_needs_no_signals(tmp_path):
     """Off the main thread, where no handler can be set, a run works all the same."""
     runs = []

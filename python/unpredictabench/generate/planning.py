@@ -143,6 +143,8 @@ def work(suite: Suite, client: Client, design: Design, *, stop: StopRule) -> Wor
     InputError
         No task is left, or a client at temperature 0 is to give several answers.
     """
+    if not hasattr(stop, "done"):
+        raise InputError("stop", "be a rule, such as stop_rule('curtail', tasks)", stop)
     if client.parameters.get("temperature") == 0 and design.n_slots > 1 and not design.force:
         rule = "be above 0 to ask for more than one answer (force asks all the same)"
         raise InputError("temperature", rule, client.parameters["temperature"])

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from unpredictabench.errors import InputError
-from unpredictabench.stats import benjamini_hochberg, bootstrap, holm, mcnemar_test
+from unpredictabench.records import Interval
+from unpredictabench.stats import (
+    benjamini_hochberg,
+    bootstrap,
+    holm,
+    mcnemar_test,
+    wilson_interval,
+)
 from unpredictabench.streams import stream
 
 if TYPE_CHECKING:
@@ -18,7 +25,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from unpredictabench.records import Interval
     from unpredictabench.score.results import Estimand, RunScore, TaskScore
 
 Floats: TypeAlias = "NDArray[np.float64]"
@@ -226,11 +232,12 @@ def _pair(places: tuple[int, int], first: list[TaskScore], second: list[TaskScor
     found = bootstrap(rates, clusters=clusters, paired=True, n_resamples=N_RESAMPLES, rng=name)
     only = int((passes[0] & ~passes[1]).sum()), int((~passes[0] & passes[1]).sum())
     gaps = rates[0] - rates[1]
+    interval, method = _honest(found.confidence_interval, int(clusters.max()) + 1, found.method)
     return Pair(
         *places,
         difference=float(gaps.mean()),
-        interval=found.confidence_interval,
-        interval_method=f"{found.method} over clusters, paired",
+        interval=interval,
+        interval_method=method,
         n_first_only=only[0],
         n_second_only=only[1],
         mcnemar=mcnemar_test(*only).pvalue,
@@ -239,6 +246,15 @@ def _pair(places: tuple[int, int], first: list[TaskScore], second: list[TaskScor
         adjusted=1.0,
         tasks=_task_differences(first, second, n),
     )
+
+
+def _honest(interval: Interval, n_clusters: int, method: str) -> tuple[Interval, str]:
+    """Widen an interval of no width by what as many clusters that agree can leave unseen."""
+    if interval.high > interval.low:
+        return interval, f"{method} over clusters, paired"
+    unseen = 1.0 - wilson_interval(n_clusters, n_clusters).low
+    low, high = max(-1.0, interval.low - unseen), min(1.0, interval.high + unseen)
+    return Interval(low, high), "wilson (n = clusters), for no cluster differs from another"
 
 
 def sign_flip(gaps: Floats) -> float:
