@@ -101,3 +101,18 @@ def test_refusals_name_the_argument(arguments, message):
     """Each broken rule is an error with argument, rule and value."""
     with pytest.raises(InputError, match=f"^{message}"):
         bootstrap_2samp(X, Y, **{"statistic": "wasserstein_distance", **arguments})
+
+
+@pytest.mark.parametrize(
+    "statistic", ["ks_2samp", "energy_distance", lambda x, y: x.mean() - y.mean()]
+)
+def test_empty_rows_are_nan_on_request(statistic):
+    """With empty="nan" rows without observations or draws are NaN; else they are an error."""
+    x = RaggedArray([1.0, 2.0, 5.0], [0, 2, 2, 3])
+    y = RaggedArray([3.0, 4.0], [0, 1, 2, 2])
+    found = bootstrap_2samp(x, y, statistic, n_resamples=20, empty="nan", resample="both")
+    assert np.isnan(found.statistic).tolist() == [False, True, True]
+    assert np.isnan(found.confidence_interval.high).tolist() == [False, True, True]
+    assert np.isnan(found.bootstrap_distribution).all(axis=1).tolist() == [False, True, True]
+    with pytest.raises(InputError, match="must hold observations"):
+        bootstrap_2samp(x, y, statistic, n_resamples=20)

@@ -231,3 +231,13 @@ def test_the_fair_coin_by_hand():
     result = ks_1samp([0.0] * 9 + [1.0], StepLaw(1, 1))
     assert result.statistic == pytest.approx(0.4)
     assert result.pvalue == pytest.approx(float(Fraction(22, 1024)), rel=1e-13)
+
+
+def test_the_band_of_an_empty_row_is_undefined_on_request():
+    """With empty="nan" an empty row has no band, and the others stand."""
+    rows = RaggedArray([0.5], [0, 0, 1])
+    band = ks_confidence_band(rows, uniform, empty="nan")
+    assert np.isnan([band.low[0], band.high[0], band.distance_bound[0]]).all()
+    assert band.high[1] == ks_confidence_band([0.5], uniform).high
+    with pytest.raises(InputError, match="x must hold observations .* 'none in row 0"):
+        ks_confidence_band(rows, uniform)
