@@ -116,3 +116,12 @@ def test_empty_rows_are_nan_on_request(statistic):
     assert np.isnan(found.bootstrap_distribution).all(axis=1).tolist() == [False, True, True]
     with pytest.raises(InputError, match="must hold observations"):
         bootstrap_2samp(x, y, statistic, n_resamples=20)
+
+
+def test_extreme_values_have_finite_errors():
+    """Replicates near the end of the range have the scaled interval and standard error."""
+    x, y, scale = np.array([0.1, 0.25, 0.4]), np.array([0.0, 0.5]), 2.0**1023
+    want = bootstrap_2samp(x, y, "wasserstein_distance", n_resamples=50)
+    got = bootstrap_2samp(x * scale, y * scale, "wasserstein_distance", n_resamples=50)
+    assert got.standard_error / scale == pytest.approx(want.standard_error)
+    assert got.confidence_interval.high / scale == pytest.approx(want.confidence_interval.high)

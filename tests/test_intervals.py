@@ -187,3 +187,13 @@ def test_bootstrap_refuses(arguments: dict[str, object], message: str) -> None:
     """Each broken rule is named with the argument."""
     with pytest.raises(InputError, match=f"^{message}"):
         bootstrap(**arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("statistic", ["mean", "median"])
+def test_bootstrap_of_extreme_values_is_the_scaled_one(statistic: str) -> None:
+    """Values near the end of the range change neither the method nor the relative results."""
+    x, scale = np.linspace(-0.9, 0.8, 12), 2.0**1023
+    want, got = bootstrap(x, statistic), bootstrap(x * scale, statistic)
+    assert got.method == want.method == "bca"
+    assert got.standard_error / scale == pytest.approx(want.standard_error)
+    assert got.confidence_interval.low / scale == pytest.approx(want.confidence_interval.low)

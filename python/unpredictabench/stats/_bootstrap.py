@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -14,6 +13,7 @@ from unpredictabench.stats import _options as options
 from unpredictabench.stats._arrays import samples
 from unpredictabench.stats._convert import plain_array
 from unpredictabench.stats._intervals import normal_quantile
+from unpredictabench.stats._replicates import interval_ends, scaled_rows, standard_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -127,7 +127,7 @@ def bootstrap(
         call = _named_statistic(statistic)
         observed, replicates, jackknife = _resample(arrays, groups, call, n_resamples, generator)
     interval, used = _interval(observed, replicates, jackknife, z, method)
-    error = float(np.std(replicates, ddof=1)) if n_resamples > 1 else math.nan
+    error = float(standard_error(replicates))
     return BootstrapResult(observed, interval, error, replicates, used)
 
 
@@ -181,7 +181,10 @@ def _resample_mean(
     n_resamples: int,
     generator: np.random.Generator,
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-    values = arrays[0] if len(arrays) == 1 else arrays[0] - arrays[1]
+    # Sums of extreme values stay finite when these are scaled.
+    scaled, exponent = scaled_rows(np.concatenate(arrays) / len(arrays))
+    parts = np.split(scaled, len(arrays))
+    values = parts[0] if len(arrays) == 1 else 2.0 * (parts[0] - parts[1])
     sums = np.array([values[group].sum() for group in groups])
     sizes = np.array([group.size for group in groups], dtype=np.float64)
     k = len(groups)
@@ -193,7 +196,8 @@ def _resample_mean(
         counts = np.bincount(chosen.reshape(-1), minlength=rows * k).reshape(rows, k)
         replicates[start : start + rows] = (counts @ sums) / (counts @ sizes)
     jackknife = (sums.sum() - sums) / (sizes.sum() - sizes) if k > 1 else np.array([values.mean()])
-    return float(sums.sum() / sizes.sum()), replicates, jackknife
+    found = float(np.ldexp(sums.sum() / sizes.sum(), exponent))
+    return found, np.ldexp(replicates, exponent), np.ldexp(jackknife, exponent)
 
 
 def _resample(
@@ -227,7 +231,8 @@ def _interval(
     levels, used = (normal.cdf(-z), normal.cdf(z)), "percentile"
     if method == "bca":
         below = float(np.mean(replicates < observed) + 0.5 * np.mean(replicates == observed))
-        deviations = jackknife.mean() - jackknife
+        leaving_out, _ = scaled_rows(jackknife)
+        deviations = leaving_out.mean() - leaving_out
         spread = float((deviations**2).sum())
         if jackknife.size < FEWEST_CLUSTERS_FOR_BCA:
             used = f"percentile (fewer than {FEWEST_CLUSTERS_FOR_BCA} clusters)"
@@ -237,7 +242,7 @@ def _interval(
             acceleration = float((deviations**3).sum()) / (6.0 * spread**1.5)
             bias = normal.inv_cdf(below)
             levels, used = _bca_levels(bias, acceleration, z), "bca"
-    low, high = np.quantile(replicates, levels)
+    low, high = interval_ends(replicates, levels)
     return Interval(float(low), float(high)), used
 
 

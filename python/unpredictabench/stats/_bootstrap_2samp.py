@@ -15,6 +15,7 @@ from unpredictabench.records import Interval
 from unpredictabench.stats import _options as options
 from unpredictabench.stats._distances import DEFAULT_GRID, DEFAULT_PADDING, Options, opened_pairs
 from unpredictabench.stats._intervals import normal_quantile
+from unpredictabench.stats._replicates import interval_ends, standard_error
 from unpredictabench.streams import stream
 
 if TYPE_CHECKING:
@@ -159,10 +160,11 @@ def bootstrap_2samp(
             opened, statistic, resample, n_resamples, seed=seed, workers=workers
         )
     observed[is_empty] = replicates[is_empty] = np.nan
-    low, high = np.quantile(replicates, (tail, 1.0 - tail), axis=1)
+    low, high = interval_ends(replicates, (tail, 1.0 - tail))
     if method == "basic":
-        low, high = 2.0 * observed - high, 2.0 * observed - low
-    error = np.std(replicates, axis=1, ddof=1) if n_resamples > 1 else np.full_like(low, np.nan)
+        with np.errstate(invalid="ignore", over="ignore"):  # infinite statistics
+            low, high = 2.0 * observed - high, 2.0 * observed - low
+    error = standard_error(replicates)
     if opened.is_single:
         interval = Interval(float(low[0]), float(high[0]))
         return Bootstrap2SampResult(
@@ -206,8 +208,6 @@ def _of_native(
         replicates[rows] = _native.distance_bootstrap(
             left, right, what, both, n_resamples, where, workers
         )
-    if statistic == "energy_distance":
-        return np.sqrt(observed), np.sqrt(replicates)
     return observed, replicates
 
 

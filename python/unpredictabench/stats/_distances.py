@@ -140,9 +140,8 @@ def energy_distance(
     2.0
     """
     if x_weights is not None or y_weights is not None:
-        return math.sqrt(_native.energy_weighted(*_weighted(x, y, x_weights, y_weights)))
-    squared = _distances(x, y, ("energy", 1.0, 0, 0.0), empty, workers)
-    return math.sqrt(squared) if isinstance(squared, float) else np.sqrt(squared)
+        return _native.energy_weighted(*_weighted(x, y, x_weights, y_weights))
+    return _distances(x, y, ("energy", 1.0, 0, 0.0), empty, workers)
 
 
 def jensenshannon(
