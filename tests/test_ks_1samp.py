@@ -241,3 +241,16 @@ def test_the_band_of_an_empty_row_is_undefined_on_request():
     assert band.high[1] == ks_confidence_band([0.5], uniform).high
     with pytest.raises(InputError, match="x must hold observations .* 'none in row 0"):
         ks_confidence_band(rows, uniform)
+
+
+@pytest.mark.parametrize("test", [ks_1samp, ks_confidence_band])
+def test_cdfs_that_fall_are_refused(test):
+    """A decreasing cdf, or one below its left limit, is no law; rounding is forgiven."""
+    x = np.array([0.9, 0.1, 0.5])
+    with pytest.raises(InputError, match="target must have a cdf that never decreases"):
+        test(x, lambda u: 1.0 - u)
+    with pytest.raises(InputError, match="cdf_left must have a cdf that never decreases"):
+        test(x, uniform, cdf_left=lambda u: 0.1 * (1.0 - u))
+    with pytest.raises(InputError, match=r"cdf_left must be at most the cdf, got .* above 0.9 at"):
+        test(x, uniform, cdf_left=lambda u: np.minimum(u + 0.05, 1.0))
+    test(x, lambda u: 0.5 - 1e-9 * u)
