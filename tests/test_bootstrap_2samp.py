@@ -125,3 +125,16 @@ def test_extreme_values_have_finite_errors():
     got = bootstrap_2samp(x * scale, y * scale, "wasserstein_distance", n_resamples=50)
     assert got.standard_error / scale == pytest.approx(want.standard_error)
     assert got.confidence_interval.high / scale == pytest.approx(want.confidence_interval.high)
+
+
+def test_own_statistics_return_numbers():
+    """A statistic that returns NaN or no number is refused by name; infinities are values."""
+    for value in (float("nan"), None, "1"):
+        with pytest.raises(InputError, match="statistic must return a real number"):
+            bootstrap_2samp([1.0], [2.0], lambda _x, _y, value=value: value, n_resamples=5)
+    for method in ("percentile", "basic"):
+        found = bootstrap_2samp(
+            [1.0, 2.0], [2.0], lambda x, _: np.inf if x.min() > 1 else x.min(), method=method
+        )
+        assert np.isnan(found.standard_error)
+        assert np.isinf([found.confidence_interval.low, found.confidence_interval.high]).any()

@@ -15,7 +15,7 @@ from unpredictabench.records import Interval
 from unpredictabench.stats import _options as options
 from unpredictabench.stats._distances import DEFAULT_GRID, DEFAULT_PADDING, Options, opened_pairs
 from unpredictabench.stats._intervals import normal_quantile
-from unpredictabench.stats._replicates import interval_ends, standard_error
+from unpredictabench.stats._replicates import interval_ends, number, standard_error
 from unpredictabench.streams import stream
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def bootstrap_2samp(
         Draws from the target: one truth for all rows, or one a row.
     statistic : str or callable
         A function of this module by name ("ks_2samp", "wasserstein_distance", ...), or a callable
-        of two 1-d arrays that returns a float. Named ones run in the native loop.
+        of two 1-d arrays that returns a number (not NaN). Named ones run in the native loop.
     resample : {"x", "both"}, default "x"
         The observations only (the truth stands for the law), or both samples.
     n_resamples : int, default 9999
@@ -224,10 +224,10 @@ def _of_callable(
         if x.size == 0 or y.size == 0:
             continue
         rng = stream("stats.bootstrap_2samp", seed, row)
-        observed[row] = statistic(x, y)
+        observed[row] = number(statistic(x, y))
         for i in range(n_resamples):
             redrawn = rng.choice(y, y.size) if resample == "both" else y
-            replicates[row, i] = statistic(rng.choice(x, x.size), redrawn)
+            replicates[row, i] = number(statistic(rng.choice(x, x.size), redrawn))
     return observed, replicates
 
 

@@ -1,13 +1,27 @@
-"""What is read off bootstrap replicates, however large these are: their deviation and quantiles."""
+"""Bootstrap replicates, however large these are: their check, deviation and quantiles."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+import numbers
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from unpredictabench.errors import InputError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+def number(value: object) -> float:
+    """Accept what a user's statistic returned: a real number, perhaps infinite, but not NaN."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    is_number = isinstance(value, numbers.Real | np.bool_)
+    if not is_number or math.isnan(found := float(cast("float", value))):
+        raise InputError("statistic", "return a real number that is not NaN", value)
+    return found
 
 
 def standard_error(replicates: NDArray[np.float64]) -> NDArray[np.float64]:
