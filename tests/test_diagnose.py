@@ -138,7 +138,7 @@ def test_run_summary_counts(suite):
     found = diagnose(tasks, asked("cycling", tasks))
     assert found.counts == {"order": 2}
     assert not found.is_independent
-    assert "not independent (2 tasks)" in found.summary
+    assert "not independent (2 tasks whose answers depend on" in found.summary
     assert diagnose(tasks, asked("perfect", tasks)).is_independent
 
 

@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 
 from answering import Draws, simulated, task_of, written
+from unpredictabench.diagnose import diagnose
 from unpredictabench.errors import InputError
 from unpredictabench.score import RunScore, document, score_records
+from unpredictabench.score.rules import Rules
+from unpredictabench.score.samplers import baselines
 from unpredictabench.stats import ks_1samp
 from unpredictabench.tasks import load_suite
 
@@ -27,6 +30,8 @@ NAMES = (
 )
 COIN = {"family": "bernoulli", "params": {"probability": 0.5}}
 QUICK = {"n_resamples": 99}
+TEST_OF_ALL = {"method", "statistic", "sign", "location", "log_pvalue"}
+"""Missing where the p-value is, and for its reason."""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -329,3 +334,64 @@ def test_three_independent_values_pass_continuous_tasks_as_often_as_known():
     share = found.ks_at_n[100].estimate
     error = (0.54 * 0.46 / len(tasks)) ** 0.5
     assert abs(share - 0.54) < 3 * error
+
+
+@pytest.mark.parametrize("protocol", ["strict", "valid", "paper"])
+@pytest.mark.parametrize("answers", [[1.7e308, -1.7e308], [5e-324, 0.0], [1e16, 1e151], ["1e400"]])
+def test_answers_at_the_ends_of_floats_are_scored(tasks, answers, protocol):
+    """Tasks of every kind are scored and told about without overflow or division by zero."""
+    completions = [c for task in tasks for c in written(task, answers * 6)]
+    found = score_records(tasks, completions, n=(1, 5), protocol=protocol, **QUICK)
+    json.dumps(document([(found, ())]), allow_nan=False)
+    assert found.n_tasks == len(tasks)
+    assert len(diagnose(tasks, completions).tasks) == len(tasks)
+
+
+@pytest.mark.parametrize("n", [100, "100", (2.5,), ("x",), (float("nan"),), (True,), None])
+def test_sizes_that_are_no_list_of_counts_are_refused(n):
+    """Whatever is not a list of whole numbers is an `InputError` that names n."""
+    with pytest.raises(InputError, match="n must hold whole numbers of at least 1"):
+        score_records([task_of()], [], n=n)
+
+
+@pytest.mark.parametrize("alpha", ["0.1", None, float("nan"), -1, 1])
+def test_levels_that_are_no_probability_are_refused(alpha):
+    """Whatever is not a number between 0 and 1 is an `InputError` that names alpha."""
+    with pytest.raises(InputError, match="alpha must lie strictly between 0 and 1"):
+        score_records([task_of()], [], alpha=alpha)
+
+
+@pytest.mark.parametrize("protocol", ["strict", "valid", "paper"])
+def test_a_half_life_is_censored_where_the_curve_ends(tasks, protocol):
+    """Tasks that pass at the largest N there is a rate for never fail, by any protocol."""
+    completions = simulated("perfect", tasks, 37)
+    found = score_records(tasks, completions, n=(5, 20, 100), protocol=protocol, **QUICK)
+    assert all(task.is_censored for task in found.tasks)
+    assert found.n_star.median is None
+    assert found.n_star.reason == "more than half of the tasks never fail"
+
+
+@pytest.mark.parametrize("sampler", ["perfect", "refusing:1", "median"])
+@pytest.mark.parametrize("protocol", ["strict", "valid", "paper"])
+@pytest.mark.parametrize("n_slots", [0, 1, 12])
+def test_whatever_is_missing_has_its_reason(tasks, sampler, protocol, n_slots):
+    """Every null in the JSON is named in the reasons of the record that holds it."""
+    completions = simulated(sampler, tasks, n_slots)
+    found = score_records(tasks, completions, n=(1, 10), protocol=protocol, **QUICK)
+    run = document([(found, ())])["runs"][0]
+    groups = [*run["categories"].values(), *run["families"].values()]
+    for record in [run, *groups, *run["tasks"]]:
+        for name, value in {**record, **record.get("measures", {})}.items():
+            if value is None and name not in {"diagnosis", "stopped", *TEST_OF_ALL}:
+                assert record["reasons"][name]
+    for task in run["tasks"]:
+        assert task["pvalue"] is not None or task["reasons"]["pvalue"]
+
+
+@pytest.mark.parametrize("n_slots", [1, 9])
+def test_baselines_have_no_score_beyond_the_answers(tasks, n_slots):
+    """Where every N is beyond the answers, only the published rule scores the baselines."""
+    for protocol in ("strict", "valid", "paper"):
+        rules = Rules((1000,), 1e-4, protocol, n_resamples=9)
+        for row in baselines(tasks, rules, n_slots=n_slots):
+            assert (row.ks_at_n[1000].estimate is None) == (protocol != "paper")

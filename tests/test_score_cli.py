@@ -141,3 +141,64 @@ def test_an_incomplete_run_says_so(tmp_path):
     assert found.n_tasks == 7
     assert any("are missing" in note for note in found.notes)
     assert found.ks_at_n[10].n_covered < 7
+
+
+def test_numbers_stay_whole_on_narrow_terminals(runs):
+    """At 40 columns names are folded and no number is cut."""
+    for words in (
+        ("score", runs[0]),
+        ("score", runs[0], "--protocol", "valid"),
+        ("compare", *runs),
+    ):
+        text = call(*words, columns="40")
+        assert "\N{HORIZONTAL ELLIPSIS}" not in text
+        assert max(map(len, text.splitlines())) <= 40
+
+
+def test_sizes_beyond_the_answers_have_no_score(runs):
+    """A size that no task has answers for is said to be beyond them, in words and in JSON."""
+    text = " ".join(call("score", runs[0], "-n", 1000).split())
+    assert "No task has 1,000 answers: there are at most 20 to a task." in text
+    found = json.loads(call("score", runs[0], "-n", 1000, "--json"))
+    assert found["runs"][0]["ks_at_n"]["1000"]["reason"] == "no task has enough answers"
+    assert found["baselines"][0]["ks_at_n"]["1000"]["estimate"] is None
+
+
+def test_invalid_answers_are_told_in_words(tmp_path):
+    """The table says how many answers are invalid, of which kind, and what they count for."""
+    generate(
+        load_suite("v1"), SimulatedClient("refusing:1"), tmp_path / "run", n_samples=12,
+        limit_tasks=1,
+    )  # fmt: skip
+    text = " ".join(call("score", tmp_path / "run").split())
+    assert "84 of 84 answers are invalid and count against the model: refusal 84." in text
+    assert "Half of the tasks fail with any number of answers (median N* = 0)." in text
+    text = " ".join(call("score", tmp_path / "run", "--protocol", "valid").split())
+    assert "No task has 1 valid answer. 84 of 84 answers are invalid and are left out" in text
+    found = CliRunner().invoke(
+        group, ["compare", *[str(tmp_path / "run")] * 2, "--protocol", "valid"]
+    )
+    assert found.exit_code != 0
+    assert "up to 0" in str(found.exception or found.output)
+
+
+def test_compare_reads_answers_as_told(runs):
+    """Runs are compared under either reading; plain numbers are the same in both."""
+    strict, lenient = (
+        call("compare", *runs, "--json", "--reading", mode) for mode in ("strict", "lenient")
+    )
+    assert strict == lenient
+
+
+@pytest.mark.parametrize(("stop", "shown"), [("curtail", "KS@50 = 0.00"), ("evalue", "stopped")])
+def test_runs_of_which_every_task_was_stopped_are_printed(tmp_path, stop, shown):
+    """Where every task was stopped the table has the certain failures, or says there is none."""
+    call(
+        "run", "sim:median", "--category", "text-explicit", "--limit-tasks", 1, "--samples", 50,
+        "--stop", stop, "-o", tmp_path / "run",
+    )  # fmt: skip
+    for protocol in ("strict", "valid", "paper"):
+        assert "tasks were stopped" in call("score", tmp_path / "run", "--protocol", protocol)
+    text = call("score", tmp_path / "run")
+    assert shown in text
+    assert stop != "curtail" or "a perfect sampler scores 1.00" in " ".join(text.split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -17,6 +18,7 @@ from unpredictabench.tasks import load_suite
 from unpredictabench.tasks.assemble import assemble, to_text
 from unpredictabench.tasks.laws import published_laws
 from unpredictabench.tasks.load import frozen_text
+from unpredictabench.tasks.wording.phrasebook import page
 
 QUARTILES = [0.25, 0.75]
 COUNTS = {
@@ -264,3 +266,42 @@ def test_file_of_a_suite_is_a_suite_of_ones_own(suite, tmp_path):
     assert again.hash == suite.hash
     assert [task.prompt for task in again] == [task.prompt for task in suite]
     assert json.loads(path.read_text("utf-8"))["version"] == suite.version
+
+
+@pytest.mark.parametrize("source", [None, 3, b"v1", ["v1"]])
+def test_what_is_no_name_and_no_path_is_refused(source):
+    """A source of another type is an error of the argument."""
+    with pytest.raises(InputError, match="source must be the name of a suite or the path"):
+        load_suite(source)
+
+
+def test_a_name_too_long_for_a_file_is_no_suite():
+    """A very long name is unknown like any other, and shown shortened."""
+    with pytest.raises(SuiteError, match="there is no suite and no file"):
+        load_suite("x" * 5000)
+
+
+def test_a_seed_may_be_an_integer_of_numpy():
+    """Seeds out of an array mean the same as plain ones."""
+    assert load_suite("v1", variant=np.int64(3)).hash == load_suite("v1", variant=3).hash
+
+
+@pytest.mark.parametrize("name", [["x"], {}, 5, None])
+def test_ids_of_any_type_are_unknown_or_found(name):
+    """What is no text is no id; it is not looked up by its hash."""
+    suite = load_suite("v1")
+    assert name not in suite
+    with pytest.raises(SuiteError, match="the nearest ids are"):
+        suite[name]
+    with pytest.raises(SuiteError, match="has no family"):
+        suite.select(family=[name])
+
+
+def test_explicit_frames_name_no_variable():
+    """A law may speak of P(X <= x), so the sentence around it gives its quantity no other name."""
+    frames = page("frames")
+    for text in [
+        *frames["explicit"],
+        *(part for each in frames["mixture"] for part in each.values()),
+    ]:
+        assert not re.search(r"\b[A-Z]\b", text.replace("A ", "a ", 1)), text

@@ -85,8 +85,20 @@ def test_export_in_the_published_layout(tmp_path):
 
 def test_export_into_a_missing_folder(tmp_path):
     """A folder that does not exist is an error before anything is written."""
-    with pytest.raises(InputError, match="PATH must lie in an existing folder"):
+    with pytest.raises(InputError, match="PATH must be a file that can be written"):
         run("export", str(tmp_path / "none" / "x.json"))
+
+
+def test_an_audit_of_nothing_is_no_success():
+    """Filters that leave no task to check end in an error."""
+    with pytest.raises(SuiteError, match="nothing was checked"):
+        run("audit", "--category", "shuffling", "--family", "poisson")
+
+
+def test_build_into_a_missing_folder(tmp_path):
+    """A path that cannot be written is an error that names it, for building too."""
+    with pytest.raises(InputError, match="PATH must be a file that can be written"):
+        run("build", "-o", str(tmp_path / "none" / "x.json"))
 
 
 def test_build(tmp_path):

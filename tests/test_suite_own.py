@@ -180,6 +180,29 @@ def test_program_in_a_file(tmp_path):
         ({**DIE, "law": {"program": {}}}, "program must hold either file or source"),
         ({**DIE, "law": {"program": {"source": " "}}}, "program.source must be the text"),
         ({**DIE, "law": {"program": {"source": "1", "runs": 3}}}, "program.runs must lie in"),
+        (
+            {**DIE, "law": {"program": {"source": "1", "runs": 200.5}}},
+            "program.runs must be a whole number, got 200.5",
+        ),
+        ({**DIE, "id": "a\nb"}, "id must be one line"),
+        ({**DIE, "id": " "}, "id must be one line"),
+        ({**DIE, "support": "continuous"}, "support must be discrete, as the law is"),
+        (
+            {**DIE, "law": {"samples": {"values": [1, 2], "file": "x.csv"}}},
+            "samples must hold either file or values",
+        ),
+        (
+            {**DIE, "law": {"family": "normal", "params": {"mean": 10**400, "sd": 1}}},
+            "law.normal.mean must be a finite number",
+        ),
+        (
+            {
+                **DIE,
+                "answer": {"kind": "permutation", "items": ["a", "b"]},
+                "law": {"permutation": {"items": ["b", "a"]}},
+            },
+            "law.permutation.items must be those of the answer, in order",
+        ),
     ],
 )
 def test_errors_name_file_task_and_field(tmp_path, task, message):
@@ -213,6 +236,9 @@ def test_errors_of_whole_files(tmp_path):
         ("d.json", "{}", "it must hold a JSON list"),
         ("d.json", "[", "cannot be read"),
         ("d.npy", "junk", "cannot be read"),
+        ("d.npy", "", "cannot be read"),
+        ("d.json", "[" * 100_000, "cannot be read"),
+        ("d.csv", "1" * 200_000, "cannot be read"),
         ("d.txt", "1", "must end in .json, .csv or .npy"),
     ],
 )
@@ -221,6 +247,73 @@ def test_errors_of_sample_files(tmp_path, name, text, message):
     (tmp_path / name).write_text(text)
     with pytest.raises(SuiteError, match=message):
         load_suite(write(tmp_path, {**DIE, "law": {"samples": {"file": name}}}))
+
+
+def test_a_short_row_of_samples_is_named(tmp_path):
+    """A row that ends before the column asked for is an error, not a missing value."""
+    (tmp_path / "d.csv").write_text("x,y\n1,2\n3\n")
+    task = {**DIE, "law": {"samples": {"file": "d.csv", "column": "y"}}}
+    with pytest.raises(SuiteError, match="a row without a value in the column 'y'"):
+        load_suite(write(tmp_path, task))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.json", '{"tasks": [], "tasks": []}', "field 'tasks' stands twice"),
+        ("a.yaml", "tasks: []\ntasks: []", "field 'tasks' stands twice"),
+        ("a.yaml", "tasks: &a [*a]", "is not JSON or YAML"),
+        ("a.json", '{"tasks": ["\\ud800"]}', "is not JSON or YAML|cannot be read"),
+        ("a.json", "[" * 100_000, "is not JSON or YAML"),
+        ("a.json", '{"name": [1], "tasks": [1]}', "task 1|name must be a text"),
+    ],
+)
+def test_files_that_are_no_plain_data(tmp_path, name, text, message):
+    """What hides a field, holds itself or cannot be written as UTF-8 is an error of the file."""
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(SuiteError, match=message):
+        load_suite(path)
+
+
+def test_a_program_file_that_is_no_text_is_named(tmp_path):
+    """Bytes that are not UTF-8 are an error that names the file."""
+    (tmp_path / "p.py").write_bytes(b"\xff\xfe")
+    with pytest.raises(SuiteError, match=r"p\.py cannot be read"):
+        load_suite(write(tmp_path, {**DIE, "law": {"program": {"file": "p.py"}}}))
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (
+            """
+import os
+for n in range(3, 9):
+    try:
+        os.write(n, b"?")
+    except OSError:
+        pass
+""",
+            "disturbed",
+        ),
+        ("import json\njson.dumps = lambda x: '?'", "disturbed"),
+        (
+            """
+import os, pathlib
+flag = pathlib.Path(FLAG)
+if not flag.exists():
+    flag.touch()
+    os.fork()
+""",
+            "second process",
+        ),
+    ],
+)
+def test_programs_that_meddle_with_their_runner(tmp_path, source, message):
+    """A broken report, and one that two processes wrote, are errors and not results."""
+    with pytest.raises(SuiteError, match=message):
+        run_many(source.replace("FLAG", repr(str(tmp_path / "flag"))), 50)
 
 
 @pytest.mark.parametrize(

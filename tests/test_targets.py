@@ -19,6 +19,7 @@ from unpredictabench.records import NominalTarget, NumericTarget
 from unpredictabench.streams import stream
 from unpredictabench.targets import FAMILIES, canonical_json, content_hash, target_from_spec
 from unpredictabench.targets.compound import irwin_hall
+from unpredictabench.tasks import load_suite
 from unpredictabench.tasks.laws import published_laws
 
 GOLDEN = Path(__file__).with_name("golden")
@@ -368,3 +369,52 @@ def test_laws_can_be_pickled_or_rebuilt():
     """What travels between processes is the spec, which pickles."""
     law = LAWS[0]
     assert target_from_spec(pickle.loads(pickle.dumps(dict(law.spec)))).hash == law.hash
+
+
+ENDS = [1e308, -1e308, 5e-324, -5e-324, 0.0, -0.0, 1e17, -1e17]
+
+
+@pytest.mark.parametrize(
+    "task", load_suite("v1").select(category=("text-explicit", "multimodal")).ids
+)
+def test_every_function_is_settled_at_the_ends_of_the_floats(task):
+    """No answer of a model, however extreme, has an undefined cdf, probability or density."""
+    law = load_suite("v1")[task].target
+    values = law.cdf(ENDS)
+    assert ((values >= 0) & (values <= 1)).all()
+    assert values[0] >= values[4] >= values[1]
+    assert values[4] == values[5]
+    assert (law.cdf_left(ENDS) <= values + 1e-14).all()
+    assert (law.pmf(ENDS) >= 0).all()
+    density = law.pdf(ENDS)
+    assert density is None or (density >= 0).all()
+
+
+def test_a_mixture_takes_no_law_with_draws():
+    """Draws that stand for a law would be lost in a mixture."""
+    drawn = {"drawn": {"law": {"family": "poisson", "params": {"rate": 2}}, "values": [1, 2]}}
+    with pytest.raises(InputError, match="be a law of numbers, not of draws"):
+        target_from_spec({"mixture": [{"weight": 1, "law": drawn}]})
+
+
+@pytest.mark.parametrize("value", [10**400, 1e308, -1e308, 5e-324])
+def test_parameters_beyond_every_formula_are_refused(value):
+    """A parameter whose square is no float is refused by name, and makes no undefined law."""
+    with pytest.raises(InputError, match=r"log-normal\.log_sd must be a finite number above 0"):
+        target_from_spec({"family": "log-normal", "params": {"log_mean": 0, "log_sd": value}})
+    with pytest.raises(InputError, match=r"gamma\.shape must be a finite number above 0"):
+        target_from_spec({"family": "gamma", "params": {"shape": value, "scale": 1}})
+
+
+def test_cdfs_are_probabilities_at_the_ends_of_floats():
+    """No law of the suite gives NaN for the largest or smallest floats, or for infinities."""
+    far = [1e17, 1e154, 1e300, 1e308, 1.7e308, np.finfo(float).max, np.inf]
+    near = [5e-324, 1e-310, 1e-308, 1e-290]
+    x = np.array([-v for v in far] + [-v for v in near[::-1]] + [0.0, *near, *far])
+    x.sort()
+    for task in load_suite("v1"):
+        if task.support != "nominal":
+            upper, lower = task.target.cdf(x), task.target.cdf_left(x)
+            assert ((lower >= 0) & (lower <= upper) & (upper <= 1)).all(), task.id
+            assert (np.diff(upper) >= 0).all(), task.id
+            assert (upper[0], upper[-1]) == (0.0, 1.0), task.id

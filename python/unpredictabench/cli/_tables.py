@@ -16,11 +16,17 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from unpredictabench.score.results import Rate, RunScore
+    from unpredictabench.score.results import GroupScore, Rate, RunScore
     from unpredictabench.score.samplers import Baseline
 
+TINY = 64
+"""Columns of a terminal below which tasks and validity are left out."""
+FEWEST_TO_TELL = 10
+"""Answers below which almost nothing can fail."""
 NARROW = 90
 """Columns of a terminal below which only the headline N is shown."""
+LEAST_NAME = 16
+"""Columns that names need, folded."""
 NAMES = {
     "perfect": "a perfect sampler",
     "median": "always the median",
@@ -29,8 +35,8 @@ NAMES = {
 
 
 def headline_n(run: RunScore) -> int | None:
-    """Return the largest N that any task has answers for."""
-    return max((n for n, share in run.coverage.items() if share > 0), default=None)
+    """Return the largest N that there is a score for."""
+    return max(filter(run.has_score, run.n), default=None)
 
 
 def print_run(console: Console, run: RunScore, rows: Sequence[Baseline]) -> None:
@@ -49,13 +55,16 @@ def print_run(console: Console, run: RunScore, rows: Sequence[Baseline]) -> None
     title = f"{run.model or 'answers'} on {run.suite or 'tasks'}: {run.n_tasks} tasks"
     console.print(Text(title, style="bold"))
     if n is None:
-        console.print("There is no answer to score.")
+        for line in (_nothing(run), *(f"Note: {note}." for note in run.notes)):
+            console.print(Text(line))
         return
     shown = _shown(run, n, console.width)
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    table.add_column("", no_wrap=True)
-    table.add_column("tasks", justify="right")
-    table.add_column("valid", justify="right")
+    # Where room is short, names are folded and numbers stay whole.
+    table.add_column("", overflow="fold")
+    counts = console.width >= TINY
+    for heading in ("tasks", "valid") if counts else ():
+        table.add_column(heading, justify="right", no_wrap=True)
     for size in shown:
         table.add_column(f"KS@{size}", justify="right", no_wrap=True)
     if run.strict is not None:
@@ -63,16 +72,17 @@ def print_run(console: Console, run: RunScore, rows: Sequence[Baseline]) -> None
     for name, group in run.categories.items():
         beside = run.strict.categories[name].ks_at_n if run.strict else None
         cells = _cells(group.ks_at_n, beside, shown)
-        table.add_row(name, str(group.n_tasks), _percent(group.validity), *cells)
+        table.add_row(name, *_counted(group, counts=counts), *cells)
     table.add_section()
     cells = _cells(run.ks_at_n, run.strict.ks_at_n if run.strict else None, shown)
     is_low = is_below_median(run.ks_at_n, rows, n)
     name, style = ("all tasks ▼ below median", "bold red") if is_low else ("all tasks", "bold")
-    table.add_row(name, str(run.n_tasks), _percent(run.validity), *cells, style=style)
+    table.add_row(name, *_counted(run, counts=counts), *cells, style=style)
     table.add_section()
     for row in rows:
         values = [_cell(row.ks_at_n[size], with_interval=False) for size in shown]
-        table.add_row(baseline_name(row.name), "", "", *values, style="dim")
+        blank = ("", "") if counts else ()
+        table.add_row(baseline_name(row.name), *blank, *values, style="dim")
     console.print(table)
     for line in meaning(run, rows, n):
         console.print(Text(line))
@@ -109,18 +119,62 @@ def meaning(run: RunScore, rows: Sequence[Baseline], n: int) -> list[str]:
         f"cannot be told from true draws at alpha {run.alpha:g}"
     )
     lines = [f"{words}; {', '.join(anchors)}." if anchors else f"{words}."]
+    if rate.low is not None:
+        lines.append("In brackets: 95% interval, were other tasks of these kinds asked.")
+    lines += _lost(run)
     if is_below_median(run.ks_at_n, rows, n):
         lines.append("Below a model that always gives the median: these answers do not sample.")
     if rate.reason:
         lines.append(f"Note: {rate.reason}.")
-    if n < 10:
-        lines.append(f"Note: with {n} {plural} almost nothing can fail; ask for 100 to tell.")
+    if n < FEWEST_TO_TELL:
+        lines.append(few(n))
     lines += [f"Note: {note}." for note in run.notes]
+    return lines + _half_life(run)
+
+
+def _half_life(run: RunScore) -> list[str]:
+    """Put the median N* into words."""
     median, star = run.n_star, run.n_star.median
-    if star is not None:
-        more = f" [{median.low or 0:g}, {'more' if median.high is None else f'{median.high:g}'}]"
-        lines.append(f"Half of the tasks fail by N = {star:g}{more} answers (median N*).")
-    return lines
+    if star is None:
+        return []
+    if star < 1:
+        return ["Half of the tasks fail with any number of answers (median N* = 0)."]
+    more = f"[{median.low or 0:g}, {'more' if median.high is None else f'{median.high:g}'}]"
+    return [f"Half of the tasks fail beyond N = {star:g} {more} answers (median N*)."]
+
+
+def few(n: int) -> str:
+    """Warn of an N that says little."""
+    plural = "answer" if n == 1 else "answers"
+    return f"Note: with {n} {plural} almost nothing can fail; ask for 100 to tell."
+
+
+def _lost(run: RunScore) -> list[str]:
+    """Say how many answers were invalid, of which kinds, and what that means."""
+    kinds = sorted((-count, name) for name, count in run.statuses.items() if name != "valid")
+    n_lost = -sum(count for count, _ in kinds)
+    if not n_lost:
+        return []
+    shown = ", ".join(f"{name.replace('_', ' ')} {-count:,}" for count, name in kinds)
+    what = "count against the model" if run.protocol == "strict" else "are left out"
+    return [f"{n_lost:,} of {run.n_slots:,} answers are invalid and {what}: {shown}."]
+
+
+def _nothing(run: RunScore) -> str:
+    """Say why there is no score at any N."""
+    if not run.n_slots:
+        return "There is no answer to score."
+    if all(task.stopped for task in run.tasks):
+        return "Every task was stopped early: there is no score."
+    largest = max(task.n_slots for task in run.tasks)
+    if run.n[0] > largest:
+        return f"No task has {run.n[0]:,} answers: there are at most {largest:,} to a task."
+    plural = "answer" if run.n[0] == 1 else "answers"
+    return " ".join([f"No task has {run.n[0]:,} valid {plural}.", *_lost(run)])
+
+
+def _counted(scored: GroupScore | RunScore, *, counts: bool) -> tuple[str, ...]:
+    return (str(scored.n_tasks), _percent(scored.validity)) if counts else ()
 
 
 def baseline_name(name: str) -> str:
@@ -176,7 +230,7 @@ def _percent(share: float | None) -> str:
 
 
 def print_rows(console: Console, rows: Sequence[Mapping[str, str]]) -> None:
-    """Print rows of equal keys as a table; nothing where there is none.
+    """Print rows of equal keys as a table, or one below the other where there is no room.
 
     Parameters
     ----------
@@ -189,7 +243,18 @@ def print_rows(console: Console, rows: Sequence[Mapping[str, str]]) -> None:
         return
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
     for place, name in enumerate(rows[0]):
-        table.add_column(name, justify="right" if place else "left")
+        table.add_column(
+            name, justify="right" if place else "left", no_wrap=bool(place), overflow="fold"
+        )
     for row in rows:
         table.add_row(*row.values())
-    console.print(table)
+    widths = [
+        max(len(line) for row in (*rows, {name: name}) for line in row[name].splitlines())
+        for name in rows[0]
+    ]
+    if sum(widths[1:]) + 3 * len(widths) + min(widths[0], LEAST_NAME) <= console.width:
+        console.print(table)
+        return
+    for row in rows:
+        lines = [f"  {' '.join(name.split())}: {value}" for name, value in list(row.items())[1:]]
+        console.print(Text("\n".join([next(iter(row.values())), *lines])))

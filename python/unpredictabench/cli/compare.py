@@ -27,6 +27,14 @@ MOST_TASKS = 10
     type=click.Choice(["strict", "valid", "paper"]),
     help="As for score.",
 )
+@click.option(
+    "--reading",
+    "mode",
+    default="lenient",
+    show_default=True,
+    type=click.Choice(["lenient", "strict"]),
+    help="How answers are read.",
+)
 @click.option("--suite", help="File of the suite, for runs on a suite of your own.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(runs: tuple[Path, ...], *, size: int | None, as_json: bool, **how: Any) -> None:
@@ -51,25 +59,35 @@ def show(found: Comparison) -> None:
     """
     from rich.console import Console  # noqa: PLC0415 - slow to import
 
-    from unpredictabench.cli._tables import print_rows  # noqa: PLC0415 - as above
+    from unpredictabench.cli._tables import (  # noqa: PLC0415 - as above
+        FEWEST_TO_TELL,
+        few,
+        print_rows,
+    )
 
     console = Console(highlight=False)
     names = _names(found)
     order = sorted(range(len(names)), key=lambda i: -found.scores[i])
     left_out = f", {found.n_left_out} that not all have left out" if found.n_left_out else ""
     console.print(f"KS@{found.n} on {found.n_tasks} shared tasks{left_out}")
+    if found.n < FEWEST_TO_TELL:
+        console.print(few(found.n))
     print_rows(console, [_ranked(found, names, i) for i in order])
     print_rows(console, [
         {
             "pair": f"{names[pair.first]} - {names[pair.second]}",
             "difference": f"{pair.difference:+.2f}",
             "95 %": f"[{pair.interval.low:+.2f}, {pair.interval.high:+.2f}]",
-            "only one passes": f"{pair.n_first_only} : {pair.n_second_only}",
-            "McNemar p": f"{pair.mcnemar:.2g}",
+            "only one\npasses": f"{pair.n_first_only} : {pair.n_second_only}",
+            "McNemar\np": f"{pair.mcnemar:.2g}",
             "Holm p": f"{pair.adjusted:.2g}",
         }
         for pair in found.pairs
     ])  # fmt: skip
+    console.print(
+        "A Holm p below 0.05 tells two runs apart for tasks like these; the ranks say which places "
+        "each can have."
+    )
     if len(found.pairs) == 1:
         print_rows(console, [
             {

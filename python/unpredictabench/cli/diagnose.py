@@ -61,6 +61,7 @@ def _record(run: Run, result: RunDiagnosis) -> dict[str, Any]:
         "n_expected": result.n_expected,
         "n_dependent": result.n_dependent,
         "is_independent": result.is_independent,
+        "reason": None if result.is_independent is not None else "too few answers to tell",
         "marks": list(run.marks),
         "tasks": [
             {"task": one.task, "word": one.word, "evidence": dict(one.evidence)}

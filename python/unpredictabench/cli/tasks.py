@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 from pathlib import Path
@@ -14,7 +15,7 @@ from unpredictabench.records import CATEGORIES
 from unpredictabench.tasks import Suite, load_suite
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from unpredictabench.records import Task
     from unpredictabench.tasks.audit import Finding
@@ -118,16 +119,30 @@ def export(suite: Suite, *, path: Path, form: str | None) -> None:
     from unpredictabench.tasks.export import published_rows, write_parquet  # noqa: PLC0415 - rare
 
     form = form or ("parquet" if path.suffix == ".parquet" else "json")
-    if not path.parent.is_dir():
-        raise InputError("PATH", "lie in an existing folder", str(path))
     if form == "parquet":
-        write_parquet(suite, path)
+        with _named(path):
+            write_parquet(suite, path)
     elif form == "published":
         text = json.dumps(published_rows(suite), ensure_ascii=False, indent=1)
-        path.write_text(text + "\n", encoding="utf-8")
+        _write(path, text + "\n")
     else:
-        path.write_text(to_text(suite), encoding="utf-8")
+        _write(path, to_text(suite))
     click.echo(f"wrote {len(suite)} tasks to {path}")
+
+
+@contextlib.contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Name the path of what cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        rule = f"be a file that can be written ({error.strerror or error})"
+        raise InputError("PATH", rule, str(path)) from error
+
+
+def _write(path: Path, text: str) -> None:
+    with _named(path):
+        path.write_text(text, encoding="utf-8")
 
 
 @command.command("build")
@@ -139,7 +154,7 @@ def build(output: Path | None) -> None:
 
     text = to_text(assemble())
     if output is not None:
-        output.write_text(text, encoding="utf-8")
+        _write(output, text)
     if text != frozen_text("v1"):
         raise SuiteError("the suite built now differs from the frozen v1")
     click.echo("v1 built again, byte for byte")
@@ -155,6 +170,10 @@ def audit(suite: Suite, *, checks: tuple[Any, ...], runs: int, as_json: bool) ->
     from unpredictabench.tasks import audit as auditing  # noqa: PLC0415 - loads NumPy
 
     findings = auditing.audit(suite, checks=checks or auditing.CHECKS, n_runs=runs)
+    if not findings:
+        raise SuiteError(
+            "no check applies to a task that fits every filter, so nothing was checked"
+        )
     wrong = [finding for finding in findings if not finding.is_right]
     if as_json:
         click.echo(json.dumps([_finding(each) for each in findings], indent=1))

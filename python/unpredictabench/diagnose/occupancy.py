@@ -22,6 +22,7 @@ MOST_CELLS: Final = 100_000
 _OUTSIDE: Final = 1e-6
 _MULTIPLES: Final = (5.0, 1.0)
 _MOST_DIGITS: Final = 9
+_SMALLEST: Final = float(np.finfo(np.float64).tiny) * 10.0**_MOST_DIGITS  # else steps reach 0
 _SLACK: Final = 1e-6  # ratios up to 1e9 are rounded by less
 _SLOPES: Final = np.concatenate([[0.0], np.geomspace(0.01, 20.0, 40)])
 
@@ -126,7 +127,7 @@ def lattice_step(x: Floats) -> float | None:
         largest divides them.
     """
     largest = float(np.abs(x).max(initial=0.0))
-    if np.unique(x).size < FEWEST_POINTS or not 0 < largest < math.inf:
+    if np.unique(x).size < FEWEST_POINTS or not _SMALLEST < largest < math.inf:
         return None
     top = math.floor(math.log10(largest))
     for exponent in range(top, top - _MOST_DIGITS, -1):

@@ -29,25 +29,34 @@ class RunDiagnosis:
         Tasks that would be given a word if every answer were faithful: the level times the tasks.
     n_dependent : int
         Tasks whose answers depend on the ones before.
-    is_independent : bool
-        Whether no task does after Bonferroni's correction over the tasks.
+    is_independent : bool or None
+        Whether no task does after Bonferroni's correction over the tasks; None where no task has
+        enough answers to tell.
     """
 
     tasks: tuple[Diagnosis, ...]
     counts: Mapping[Word, int]
     n_expected: float
     n_dependent: int
-    is_independent: bool
+    is_independent: bool | None
 
     @property
     def summary(self) -> str:
         """The words by frequency, in one line."""
         order = sorted(self.counts.items(), key=lambda item: -item[1])
         words = ", ".join(f"{word} {count}" for word, count in order)
-        dependence = "independent" if self.is_independent else "not independent"
         return (
-            f"{len(self.tasks)} tasks: {words}; answers are {dependence} "
-            f"({self.n_dependent} tasks); by chance {self.n_expected:.2g} tasks are given a word"
+            f"{len(self.tasks)} tasks: {words}; {self._dependence()}; by chance "
+            f"{self.n_expected:.2g} tasks are given a word"
+        )
+
+    def _dependence(self) -> str:
+        if self.is_independent is None:
+            return "too few answers to tell whether they depend on each other"
+        is_not = "" if self.is_independent else "not "
+        return (
+            f"answers are {is_not}independent ({self.n_dependent} tasks whose answers depend on "
+            "the ones before)"
         )
 
 
@@ -86,5 +95,7 @@ def diagnose(
         counts={word: counted[word] for word in WORDS if counted[word]},
         n_expected=level * len(found),
         n_dependent=sum(order.verdict == "dependent" for order in tested),
-        is_independent=all(order.pvalue * len(tested) > level for order in tested),
+        is_independent=all(order.pvalue * len(tested) > level for order in tested)
+        if tested
+        else None,
     )

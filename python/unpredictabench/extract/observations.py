@@ -134,7 +134,9 @@ def _observed(task: Task, completions: list[Completion], mode: Reading) -> Obser
             numbers.append(completion.index * completion.n_asked + extraction.position)
             replies.append(completion.index)
     if len(set(numbers)) < len(numbers):
-        raise InputError("completions", f"hold one reply a slot of {task.id}", numbers)
+        repeated = sorted(number for number, times in Counter(numbers).items() if times > 1)
+        shown = f"several for {len(repeated)} slots, first slot {repeated[0]}"
+        raise InputError("completions", f"hold one reply a slot of {task.id}", shown)
     array = np.array(values, dtype=np.float64)
     return Observed(
         task=task,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from unpredictabench.score.samplers import is_below_median
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from unpredictabench.score.samplers import Baseline
 
 Json: TypeAlias = dict[str, Any]
+
+NO_ANSWERS: Final = "no answer"
 
 
 def document(runs: Sequence[tuple[RunScore, Sequence[Baseline]]]) -> Json:
@@ -36,14 +38,18 @@ def document(runs: Sequence[tuple[RunScore, Sequence[Baseline]]]) -> Json:
         "suite_hash": first and first.suite_hash,
         "alpha": first and first.alpha,
         "protocol": first and first.protocol,
-        "runs": [run_json(run) | {"is_below_median": _marks(run, rows)} for run, rows in runs],
+        "runs": [_with_marks(run, rows) for run, rows in runs],
         "baselines": [baseline_json(row, run.name) for run, rows in runs for row in rows],
     }
 
 
-def _marks(run: RunScore, rows: Sequence[Baseline]) -> dict[str, bool | None]:
+def _with_marks(run: RunScore, rows: Sequence[Baseline]) -> Json:
     """Tell for each N whether a run is below the constant median."""
-    return {str(n): is_below_median(run.ks_at_n, rows, n) for n in run.n}
+    found = run_json(run)
+    marks = {str(n): is_below_median(run.ks_at_n, rows, n) for n in run.n}
+    if None in marks.values():
+        found["reasons"]["is_below_median"] = "no score or no baseline at this N"
+    return found | {"is_below_median": marks}
 
 
 def run_json(run: RunScore) -> Json:
@@ -63,18 +69,26 @@ def run_json(run: RunScore) -> Json:
         "this_benchmark": _rates(run.this_benchmark),
         "as_published": _by_n(run.as_published),
         "ks_at_alpha": {f"{alpha:g}": share for alpha, share in run.ks_at_alpha.items()},
-        "categories": {name: group_json(group) for name, group in run.categories.items()},
-        "families": {name: group_json(group) for name, group in run.families.items()},
+        "categories": {
+            name: group_json(group, [task for task in run.tasks if task.category == name])
+            for name, group in run.categories.items()
+        },
+        "families": {
+            name: group_json(group, [task for task in run.tasks if task.family == name])
+            for name, group in run.families.items()
+        },
         "n_star": dataclasses.asdict(run.n_star),
         "curve": {"n": run.curve_n.tolist(), "pass_rate": [_clean(v) for v in run.curve.tolist()]},
         "area": run.area,
         "measures": dict(run.measures),
+        "reasons": _run_reasons(run),
         "notes": list(run.notes),
         "strict": run.strict
         and {
             "ks_at_n": _rates(run.strict.ks_at_n),
             "categories": {
-                name: group_json(group) for name, group in run.strict.categories.items()
+                name: group_json(group, [t for t in run.strict.tasks if t.category == name])
+                for name, group in run.strict.categories.items()
             },
         },
         "tasks": _tasks(run),
@@ -89,13 +103,50 @@ def _tasks(run: RunScore) -> list[Json]:
     return tasks
 
 
-def group_json(group: GroupScore) -> Json:
+def _run_reasons(run: RunScore) -> dict[str, str]:
+    """Say of what a whole run lacks why it does."""
+    found = _measure_reasons(run.measures, run.tasks)
+    if run.validity is None:
+        found["validity"] = NO_ANSWERS
+    if None in run.as_published.values():
+        found["as_published"] = "a published category has no task with enough answers"
+    if run.area is None:
+        found["area"] = "needs more than five answers to a task"
+    if run.strict is None:
+        found["strict"] = "given beside the protocol 'paper' alone"
+    if run.name and not run.model:
+        found["model"] = "the run names none"
+    return found
+
+
+def _measure_reasons(
+    measures: Mapping[str, float | None], tasks: Sequence[TaskScore]
+) -> dict[str, str]:
+    """Say of each missing measure why it is missing."""
+    numbers = [task for task in tasks if task.support != "nominal"]
+    found = {}
+    for name, value in measures.items():
+        if value is not None:
+            continue
+        able = tasks if name in {"jsd", "jsd_floor"} else numbers
+        if tasks and not able:
+            found[name] = "labels have no order and no distance"
+        elif not any(task.n_valid for task in able):
+            found[name] = "no valid answer"
+        else:
+            found[name] = "too few valid answers, or answers too large for a mean"
+    return found
+
+
+def group_json(group: GroupScore, tasks: Sequence[TaskScore]) -> Json:
     """Return the scores of a category or family, its measures beside KS@N."""
+    reasons = _measure_reasons(group.measures, tasks)
     return {
         "n_tasks": group.n_tasks,
         "validity": group.validity,
         "ks_at_n": _rates(group.ks_at_n),
         **group.measures,
+        "reasons": reasons if group.validity is not None else {"validity": NO_ANSWERS, **reasons},
     }
 
 
@@ -127,10 +178,17 @@ def task_json(task: TaskScore) -> Json:
             "is_censored": task.is_censored,
         },
         "measures": dict(task.measures),
-        "reasons": dict(task.reasons),
+        "reasons": {**_measure_reasons(task.measures, [task]), **task.reasons, **_place(task)},
         "stopped": task.stopped,
         "diagnosis": None,
     }
+
+
+def _place(task: TaskScore) -> dict[str, str]:
+    if task.location is not None or task.statistic is None:
+        return {}
+    is_label = task.support == "nominal" or task.method == "published"
+    return {"location": "the test has none" if is_label else "no finite answer lies there"}
 
 
 def baseline_json(row: Baseline, run: str) -> Json:

@@ -209,9 +209,12 @@ def _check_same(runs: Sequence[RunScore]) -> None:
 
 
 def _common_n(runs: Sequence[RunScore]) -> int:
-    sizes = [n for n in runs[0].n if all(run.coverage.get(n, 0) > 0 for run in runs)]
+    sizes = [n for n in runs[0].n if all(n in run.n and run.has_score(n) for run in runs)]
     if not sizes:
-        raise InputError("runs", "hold answers for a common N", [run.n for run in runs])
+        rule = f"all have answers that count under {runs[0].protocol!r} for one N"
+        reach = [max(filter(run.has_score, run.n), default=0) for run in runs]
+        shown = (f"{run.name} up to {n}" for run, n in zip(runs, reach, strict=True))
+        raise InputError("runs", rule, "; ".join(shown))
     return max(sizes)
 
 

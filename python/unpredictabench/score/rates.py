@@ -75,11 +75,11 @@ def rate(values: Floats, clusters: Sequence[str], rules: Rules, *, quickly: bool
     Rate
         Estimate and interval; all None where no task has enough answers.
     """
-    is_covered = ~np.isnan(values)
-    if rules.protocol == "paper":
+    is_covered, n_tasks = ~np.isnan(values), values.size
+    if rules.protocol == "paper" and is_covered.any():
         values, clusters = values[is_covered], np.asarray(clusters)[is_covered].tolist()
-        is_covered = is_covered[is_covered]
-    n_tasks, n_covered = values.size, int(is_covered.sum())
+        is_covered, n_tasks = is_covered[is_covered], values.size
+    n_covered = int(is_covered.sum())
     if n_covered == 0:
         reason = "no tasks" if n_tasks == 0 else "no task has enough answers"
         return _missing("tasks like these", reason, n_tasks)

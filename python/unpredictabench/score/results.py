@@ -259,3 +259,11 @@ class RunScore:
     tasks: tuple[TaskScore, ...]
     notes: tuple[str, ...] = field(default=())
     strict: RunScore | None = None
+
+    def has_score(self, n: int) -> bool:
+        """Tell whether KS@N rests on N answers of some task, or on tasks certain to fail."""
+        if self.ks_at_n[n].estimate is None:
+            return False
+        return self.coverage[n] > 0 or any(
+            task.stopped and task.pass_rates[n] is not None for task in self.tasks
+        )

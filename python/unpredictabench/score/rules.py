@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 from unpredictabench.errors import InputError
@@ -52,14 +53,25 @@ class Rules:
 
     def __post_init__(self) -> None:
         sizes = self.n
-        if not sizes or any(isinstance(s, bool) or int(s) != s or s < 1 for s in sizes):
+        if not sizes or not all(_is_size(size) for size in sizes):
             raise InputError("n", "hold whole numbers of at least 1", sizes)
         object.__setattr__(self, "n", tuple(sorted({int(size) for size in sizes})))
         for name in ("alpha", "confidence_level"):
             value = getattr(self, name)
-            if not (math.isfinite(value) and 0 < value < 1):
+            if not (isinstance(value, Real) and 0 < float(value) < 1):
                 raise InputError(name, "lie strictly between 0 and 1", value)
         if self.protocol not in get_args(Protocol):
             raise InputError("protocol", "be 'strict', 'valid' or 'paper'", self.protocol)
-        if self.n_resamples < 1:
-            raise InputError("n_resamples", "be at least 1", self.n_resamples)
+        if not _is_size(self.n_resamples):
+            raise InputError("n_resamples", "be a whole number of at least 1", self.n_resamples)
+
+
+def _is_size(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
+
+
+def sizes_of(n: object) -> tuple[int, ...]:
+    """Return the sizes a caller asked for as a tuple, to be checked by `Rules`."""
+    if isinstance(n, str) or not isinstance(n, Iterable):
+        raise InputError("n", "hold whole numbers of at least 1", n)
+    return tuple(n)

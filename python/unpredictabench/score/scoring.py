@@ -10,7 +10,7 @@ from unpredictabench.extract.observations import observe
 from unpredictabench.score.early import leave_out, marked, note
 from unpredictabench.score.measures import measure
 from unpredictabench.score.paper import could_differ
-from unpredictabench.score.rules import ALPHA, SIZES, Rules
+from unpredictabench.score.rules import ALPHA, SIZES, Rules, sizes_of
 from unpredictabench.score.runs import run_score
 from unpredictabench.score.samplers import Baseline, baselines
 from unpredictabench.score.tasks import judge_all, task_scores
@@ -89,7 +89,7 @@ def score_records(
     ----------
     UnpredictaBench, arXiv:2606.06622; Chen et al. (2021), arXiv:2107.03374 (subset averages).
     """
-    rules = Rules(tuple(n), alpha, protocol, mode, n_resamples, confidence_level)
+    rules = Rules(sizes_of(n), alpha, protocol, mode, n_resamples, confidence_level)
     observed, n_foreign = observe(tasks, completions, mode=mode)
     notes = (f"{n_foreign} answers belong to other tasks",) if n_foreign else ()
     found = _scored(observed, rules, notes, (stop, stopped))
@@ -201,6 +201,8 @@ def baselines_of(
     opened = run if isinstance(run, Run) else open_run(run)
     rules = Rules(scores.n, scores.alpha, scores.protocol, scores.mode)
     n_slots = max((task.n_slots for task in scores.tasks), default=0)
+    if opened.stopped_tasks:  # they were to have as many as planned
+        n_slots = max(planned.n_slots for planned in opened.plan.values())
     tasks = planned_tasks(opened, suite)
     return baselines(tasks, rules, n_slots=n_slots, decimals=scores.decimals)
 

@@ -166,7 +166,7 @@ def _task_score(
         n_star=stars[0],
         n_star_90=stars[1],
         n_star_10=stars[2],
-        is_censored=stars[0] is not None and stars[0] == pool.slots.size,
+        is_censored=stars[0] is not None and stars[0] == last_n(judged.curve_n, v.curve[row]),
         measures=measures,
         reasons=_reasons(pool, rules),
     )
@@ -184,6 +184,18 @@ def largest_n(n: Integers, curve: Floats, level: float) -> int | None:
         return None
     reached = n[np.nan_to_num(curve) >= level]
     return int(reached.max()) if reached.size else 0
+
+
+def last_n(n: Integers, curve: Floats) -> int | None:
+    """Return the largest N that a curve has a value for; None without a curve.
+
+    Examples
+    --------
+    >>> last_n(np.array([1, 2, 5]), np.array([1.0, 0.6, np.nan]))
+    2
+    """
+    there = n[~np.isnan(curve)]
+    return int(there.max()) if there.size else None
 
 
 def _reasons(pool: Pool, rules: Rules) -> dict[str, str]:

@@ -134,6 +134,9 @@ def judge(
         comparison.whole(verdicts)
         verdicts.sizes[:] = comparison.sizes(asked, rules.alpha)
     places, is_there = np.searchsorted(curve_n, asked), np.isin(asked, curve_n)
+    only_rates &= rules.protocol != "paper"  # there fewer than N answers have a rate too
+    if not curve_n.size and only_rates:  # no pool is large enough for any
+        return verdicts
     if pools[0].is_exchangeable:
         verdicts.curve[:], errors = comparison.shares(curve_n, rules)
         verdicts.rates[:, is_there] = verdicts.curve[:, places[is_there]]

@@ -20,6 +20,7 @@ from unpredictabench.targets.parameters import (
     Parameter,
     chance,
     checked,
+    is_whole,
     masses,
     numbers,
 )
@@ -105,8 +106,8 @@ def _mixture(content: object, where: str) -> NumericLaw:
         place = f"{where}[{position}]"
         given = checked(place, entry, (chance("weight"), _LAW))
         part = target_from_spec(given["law"], where=f"{place}.law.")
-        if not isinstance(part, NumericLaw) or not part.is_exact:
-            raise InputError(f"{place}.law", "be a law of numbers", given["law"])
+        if not isinstance(part, NumericLaw) or not part.is_exact or "drawn" in part.spec:
+            raise InputError(f"{place}.law", "be a law of numbers, not of draws", given["law"])
         weights.append(given["weight"])
         parts.append(part)
     if not MASSES.accepts(weights):
@@ -188,9 +189,7 @@ def _are_outcomes(value: object) -> bool:
     if not all(isinstance(item, list) for item in value):
         return False
     indices = list(range(len(value[0])))
-    is_order = all(
-        all(isinstance(index, int) for index in item) and sorted(item) == indices for item in value
-    )
+    is_order = all(all(map(is_whole, item)) and sorted(item) == indices for item in value)
     return is_order and len({tuple(item) for item in value}) == len(value)
 
 

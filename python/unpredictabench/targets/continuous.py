@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_NEAREST = 1e-300
+
+
 class ScipyLaw(NumericLaw):
     """A continuous law that scipy.stats has.
 
@@ -65,10 +68,17 @@ class ScipyLaw(NumericLaw):
         return existing(mean, self._law.std() if has_std else math.inf)
 
     def _cdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self._name == "invgauss":
+            # SciPy divides by x, which overflows; nothing of the law is this near to 0.
+            x = np.where((x > 0) & (x < _NEAREST), 0.0, x)
         return np.asarray(self._law.cdf(x), dtype=np.float64)
 
     def _pdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(self._law.pdf(x), dtype=np.float64)
+        try:
+            density = self._law.pdf(x)
+        except OverflowError:  # SciPy's beta raises it beside 0, where the density is huge
+            density = np.exp(self._law.logpdf(x))
+        return np.asarray(density, dtype=np.float64)
 
     def _ppf(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
         if self._name == "beta":

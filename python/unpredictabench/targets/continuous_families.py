@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from unpredictabench.targets.law import NumericLaw
 
+LOG_SIZE = 500.0  # exp(500) = 1.4e217, which leaves room for a spread
 LOW_HIGH = (real("low"), real("high"))
 PLACE = (real("location"), positive("scale"))
 COMPONENTS = {
@@ -159,7 +160,7 @@ CONTINUOUS = (
     ),
     _from_scipy(
         ("log-normal", "lognorm"),
-        (real("log_mean"), positive("log_sd")),
+        (real("log_mean", LOG_SIZE), positive("log_sd")),
         lambda p: ((p["log_sd"],), 0.0, math.exp(p["log_mean"])),
     ),
     _from_scipy(("rayleigh", "rayleigh"), (positive("scale"),), lambda p: ((), 0.0, p["scale"])),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 LARGEST_WHOLE = 2.0**53
+_FARTHEST = 1e300
 NEGLIGIBLE = 1e-30
 """Weight of an upper tail whose atoms are not listed."""
 MOST_LISTED = 100_000
@@ -71,7 +72,9 @@ class LatticeLaw(NumericLaw):
 
     def _cdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         # SciPy subtracts the location first, which moves -5e-324 up to a whole number.
-        return np.asarray(self._law.cdf(np.floor(x)), dtype=np.float64)
+        # Its incomplete gamma function is NaN near the largest float, far beyond any atom.
+        whole = np.clip(np.floor(x), -_FARTHEST, _FARTHEST)
+        return np.where(np.isinf(x), x > 0, np.asarray(self._law.cdf(whole), dtype=np.float64))
 
     def _cdf_left(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         return self._cdf(np.ceil(x) - 1)

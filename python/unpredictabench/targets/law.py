@@ -130,11 +130,11 @@ class NumericLaw(Law):
 
     def cdf(self, x: ArrayLike) -> NDArray[np.float64]:
         """Return P(X <= x); NaN for NaN."""
-        return _applied(self._cdf, x, at_infinity=(0.0, 1.0))
+        return _applied(lambda v: self._settled(self._cdf(v), v), x, at_infinity=(0.0, 1.0))
 
     def cdf_left(self, x: ArrayLike) -> NDArray[np.float64]:
         """Return P(X < x); NaN for NaN."""
-        return _applied(self._cdf_left, x, at_infinity=(0.0, 1.0))
+        return _applied(lambda v: self._settled(self._cdf_left(v), v), x, at_infinity=(0.0, 1.0))
 
     def ppf(self, q: ArrayLike) -> NDArray[np.float64]:
         """Return the smallest x with P(X <= x) >= q.
@@ -187,11 +187,13 @@ class NumericLaw(Law):
 
     def pmf(self, x: ArrayLike) -> NDArray[np.float64]:
         """Return P(X = x), which is 0 everywhere for a continuous law."""
-        return _applied(self._pmf, x)
+        return _applied(lambda v: np.nan_to_num(self._pmf(v), nan=0.0), x)
 
     def pdf(self, x: ArrayLike) -> NDArray[np.float64] | None:
         """Return the density of the continuous part; None for a discrete law."""
-        return None if self.support == "discrete" else _applied(self._pdf, x)
+        if self.support == "discrete":
+            return None
+        return _applied(lambda v: np.nan_to_num(self._pdf(v), nan=0.0, posinf=np.inf), x)
 
     def contains(self, x: ArrayLike) -> NDArray[np.bool_]:
         """Tell which values lie in the (closed) support; infinities never do."""
@@ -227,6 +229,13 @@ class NumericLaw(Law):
     @property
     @abstractmethod
     def _moments(self) -> tuple[float | None, float | None]: ...
+
+    def _settled(self, levels: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Fill in 0 or 1 where a formula overflowed to NaN, which only far tails do."""
+        is_lost = np.isnan(levels)
+        if not is_lost.any():
+            return levels
+        return np.where(is_lost, np.where(x > self.ppf(0.5), 1.0, 0.0), levels)
 
     @abstractmethod
     def _cdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]: ...
@@ -313,7 +322,8 @@ def _applied(
 ) -> NDArray[np.float64]:
     """Apply a function of finite numbers in a row to anything array-like; NaN stays NaN.
 
-    Answers of models lie anywhere on the line: overflow on the way to a 0 or 1 is no news.
+    Answers of models lie anywhere on the line: overflow on the way to a 0 or 1 is no news. Adding
+    0.0 turns -0.0 into 0.0, whose reciprocal has the other sign.
     """
     values = np.asarray(x, dtype=np.float64)
     out = np.full(values.shape, np.nan)
@@ -321,7 +331,7 @@ def _applied(
     is_finite = np.isfinite(values)
     if is_finite.any():
         with np.errstate(all="ignore"):
-            out[is_finite] = function(values[is_finite])
+            out[is_finite] = function(values[is_finite] + 0.0)
     return out
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -44,9 +45,16 @@ class Parameter:
         return Parameter(self.name, self.rule, self.accepts, default, is_optional=True)
 
 
+LARGEST = 1e100
+"""Size up to which a parameter may go, and below whose inverse it may not: its square is a float
+still, and no formula overflows on the way."""
+
+
 def is_number(value: object) -> bool:
     """Tell whether a value is a finite number and not a truth value."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) <= sys.float_info.max
 
 
 def is_whole(value: object, low: float = -math.inf, high: float = math.inf) -> bool:
@@ -54,17 +62,22 @@ def is_whole(value: object, low: float = -math.inf, high: float = math.inf) -> b
     return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
 
 
-def real(name: str) -> Parameter:
-    """Return a parameter that is any finite number."""
-    return Parameter(name, "be a finite number", is_number)
+def real(name: str, size: float = LARGEST) -> Parameter:
+    """Return a parameter that is any number up to a size, of either sign."""
+    rule = f"be a finite number in [-{size:g}, {size:g}]"
+    return Parameter(name, rule, lambda value: is_number(value) and abs(value) <= size)
 
 
-def positive(name: str, at_most: float = math.inf) -> Parameter:
+def positive(name: str, at_most: float = LARGEST) -> Parameter:
     """Return a parameter that is a number above 0."""
-    rule = "be a finite number above 0"
-    if at_most < math.inf:
-        rule += f" and at most {at_most:,.0f}"
-    return Parameter(name, rule, lambda value: is_number(value) and 0 < value <= at_most)
+    bounds = (
+        f"at most {at_most:,.0f}" if at_most < LARGEST else f"in [{1 / LARGEST:g}, {LARGEST:g}]"
+    )
+    return Parameter(
+        name,
+        f"be a finite number above 0 and {bounds}",
+        lambda value: is_number(value) and 1 / LARGEST <= value <= at_most,
+    )
 
 
 def probability(name: str) -> Parameter:

@@ -75,9 +75,19 @@ def run_many(source: str, runs: int, *, limits: Limits | None = None) -> tuple[s
     # Every character printed takes at most 12 bytes in JSON (an escaped surrogate pair).
     most = runs * (12 * limits.output_bytes + 64)
     report = _child([str(runner)], json.dumps(order), limits.timeout_s, most)
+    return _outputs(report, runs, limits)
+
+
+def _outputs(report: bytes, runs: int, limits: Limits) -> tuple[str, ...]:
+    """Return what each run printed, or raise for the run that went wrong."""
+    try:
+        entries = [json.loads(line) for line in report.decode("utf-8").splitlines()]
+    except ValueError:  # the program wrote to the descriptor of the report
+        raise SuiteError("the program disturbed the process that runs it") from None
+    if len(entries) > runs:
+        raise SuiteError("the program left a second process that went on with its runs")
     outputs: list[str] = []
-    for line in report.decode("utf-8").splitlines():
-        entry = json.loads(line)
+    for entry in entries:
         if "failed" in entry:
             reason = f"stopped in run {len(outputs) + 1}: {shortened(entry['failed'], 200)}"
             if "too much output" in entry["failed"]:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 PROGRAM_FIELDS = ("file", "source", "runs", "timeout_s", "output_bytes", "memory_mb")
 SAMPLE_FIELDS = ("file", "column", "values")
 DRAWN_FIELDS = ("law", "values", "file", "sha256")
+UNREADABLE = (OSError, EOFError, ValueError, MemoryError, RecursionError, csv.Error)
+"""What readers of JSON, CSV and NPY raise for files that are not."""
 N_RUNS = 2000
 """Runs of a program when the file does not say: enough to resolve 0.03 in the cdf."""
 LEAST_RUNS, MOST_RUNS = 100, 1_000_000
@@ -73,12 +75,16 @@ def _fields(what: str, given: object, known: tuple[str, ...]) -> Mapping[str, An
 
 def _samples(given: Mapping[str, Any], folder: Path) -> list[Any]:
     """Return the values of a sample, which stand in the suite or in a file beside it."""
+    if ("file" in given) == ("values" in given):
+        raise InputError("samples", "hold either file or values", given)
     if "values" in given:
         return list(given["values"]) if isinstance(given["values"], list) else [given["values"]]
     path = _file("samples.file", given.get("file"), folder)
     try:
         values = _values(path, given.get("column"))
-    except (OSError, UnicodeDecodeError, ValueError) as error:
+    except SuiteError:
+        raise
+    except UNREADABLE as error:
         raise SuiteError(f"{path} cannot be read: {' '.join(str(error).split())}") from error
     if any(isinstance(v, float) and not math.isfinite(v) for v in values):
         raise SuiteError(f"{path} holds a number that is not finite")
@@ -116,7 +122,10 @@ def _values(path: Path, column: object) -> list[Any]:
         head, rows = rows[0] if rows else [], rows[1:]
         if column not in head:
             raise SuiteError(f"{path} has no column {column!r}; it has {', '.join(head)}")
-        return [_cell(row[head.index(str(column))]) for row in rows]
+        place = head.index(str(column))
+        if any(len(row) <= place for row in rows):
+            raise SuiteError(f"{path} has a row without a value in the column {column!r}")
+        return [_cell(row[place]) for row in rows]
     if any(len(row) != 1 for row in rows):
         raise SuiteError(f"{path} has several columns: samples.column must name one")
     return [_cell(row[0]) for row in rows]
@@ -145,22 +154,26 @@ def _program(given: Mapping[str, Any], folder: Path) -> tuple[Mapping[str, Any],
         raise InputError("program", "hold either file or source", given)
     source = given.get("source")
     if "file" in given:
-        source = _file("program.file", given["file"], folder).read_text(encoding="utf-8")
+        path = _file("program.file", given["file"], folder)
+        try:
+            source = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise SuiteError(f"{path} cannot be read: {error}") from error
     if not isinstance(source, str) or not source.strip():
         raise InputError("program.source", "be the text of a program", source)
-    runs = _number("runs", given, N_RUNS, LEAST_RUNS, MOST_RUNS)
+    runs = _whole("runs", given, N_RUNS, LEAST_RUNS, MOST_RUNS)
     default = Limits()
     limits = Limits(
         timeout_s=_number("timeout_s", given, default.timeout_s, 0.1, 3600),
-        output_bytes=int(_number("output_bytes", given, default.output_bytes, 1, 10**6)),
-        memory_mb=int(_number("memory_mb", given, default.memory_mb, 64, 10**6)),
+        output_bytes=_whole("output_bytes", given, default.output_bytes, 1, 10**6),
+        memory_mb=_whole("memory_mb", given, default.memory_mb, 64, 10**6),
     )
     digest = hashlib.sha256(source.encode()).hexdigest()
     printed = cache.remembered(
-        ("program", digest, int(runs)),
-        lambda: _observations(run_many(source, int(runs), limits=limits)),
+        ("program", digest, runs),
+        lambda: _observations(run_many(source, runs, limits=limits)),
     )
-    law = {"program": {"source": source, "runs": int(runs)}}
+    law = {"program": {"source": source, "runs": runs}}
     return law, {"samples": {"values": printed.tolist()}}
 
 
@@ -194,3 +207,10 @@ def _number(field: str, given: Mapping[str, Any], default: float, low: float, hi
     if not (is_right and low <= value <= high):
         raise InputError(f"program.{field}", f"lie in [{low:g}, {high:g}]", value)
     return float(value)
+
+
+def _whole(field: str, given: Mapping[str, Any], default: int, low: int, high: int) -> int:
+    value = _number(field, given, default, low, high)
+    if not value.is_integer():
+        raise InputError(f"program.{field}", "be a whole number", value)
+    return int(value)

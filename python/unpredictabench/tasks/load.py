@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from importlib import resources
+from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from unpredictabench.errors import InputError, SuiteError, nearest
+from unpredictabench.errors import InputError, SuiteError, nearest, shortened
 from unpredictabench.tasks.entry import entry_from_json
 from unpredictabench.tasks.suite import Suite
-
-if TYPE_CHECKING:
-    import os
 
 SUITES = ("v1",)
 
@@ -48,21 +47,24 @@ def load_suite(source: str | os.PathLike[str] = "v1", *, variant: int | None = N
     >>> task.family, task.spread, task.support
     ('poisson', 'spread_out', 'discrete')
     """
+    if not isinstance(source, str | os.PathLike):
+        raise InputError("source", "be the name of a suite or the path of a file", source)
     if variant is not None:
-        if isinstance(variant, bool) or not isinstance(variant, int) or variant < 0:
+        if isinstance(variant, bool) or not isinstance(variant, Integral) or variant < 0:
             raise InputError("variant", "be a whole number of at least 0", variant)
         if source not in SUITES:
             raise InputError("variant", f"be left out unless the suite is {SUITES[0]}", variant)
         from unpredictabench.tasks.assemble import assemble  # noqa: PLC0415 - loads NumPy
 
-        return assemble(variant=variant)
+        return assemble(variant=int(variant))
     if source in SUITES:
         return _frozen(str(source))
-    path = Path(source)
-    if not path.is_file():
+    path = Path(os.fsdecode(source))
+    if not os.path.isfile(path):  # noqa: PTH113 - which takes a name of any length
         known = (*SUITES, *(f.name for f in path.parent.glob("*") if f.is_file()))
+        name = shortened(os.fsdecode(source), 200)
         raise SuiteError(
-            f"there is no suite and no file {str(source)!r}; the nearest names are "
+            f"there is no suite and no file {name}; the nearest names are "
             f"{nearest(path.name, known)}"
         )
     from unpredictabench.tasks.own import read_suite  # noqa: PLC0415 - loads NumPy and YAML

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, TypeGuard, get_args
 
 import yaml
 
@@ -94,6 +94,9 @@ def read_suite(path: Path) -> Suite:
             raise Place(str(path), str(number)).error("id", "differ from all others", entry.id)
         entries[entry.id] = entry
     name, version = fields.get("name", path.stem), fields.get("version", "1")
+    for field, value in (("name", name), ("version", version)):
+        if not isinstance(value, str | int | float):
+            raise place.error(field, "be a text or a number", value)
     return Suite(str(name), str(version), entries.values())
 
 
@@ -101,19 +104,47 @@ def _parsed(path: Path) -> object:
     try:
         text = path.read_text(encoding="utf-8")
         if path.suffix.lower() in {".yaml", ".yml"}:
-            return yaml.safe_load(text)
-        return json.loads(text)
+            data = yaml.load(text, _StrictLoader)  # noqa: S506 - a safe loader
+        else:
+            data = json.loads(text, object_pairs_hook=_without_doubles)
+        return _plain(data)
     except (OSError, UnicodeDecodeError) as error:
         raise SuiteError(f"{path} cannot be read: {error}") from error
-    except (yaml.YAMLError, ValueError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())
         raise SuiteError(f"{path} is not JSON or YAML: {reason}") from error
+
+
+def _plain(data: object) -> object:
+    """Return data that neither holds itself nor is nested without end nor has half a surrogate."""
+    json.dumps(data, default=str, ensure_ascii=False, skipkeys=True).encode()
+    return data
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """A safe loader in which no field may hide another."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002 - PyYAML's signature
+        """Return the mapping of a node."""
+        names = [key.value for key, _ in node.value if key.value != "<<"]
+        _without_doubles([(str(name), None) for name in names])
+        return super().construct_mapping(node, deep)
+
+
+def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return the object of some pairs, none of which may hide another."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the field {shortened(twice)} stands twice in one object")
+    return fields
 
 
 def _entry(path: Path, number: int, given: object) -> Entry:
     """Return the entry of one task of the file."""
     name = given.get("id") if isinstance(given, Mapping) else None
-    place = Place(str(path), name if isinstance(name, str) and name else str(number))
+    place = Place(str(path), name if _is_line(name) else str(number))
     task = _mapping(place, "it", given, TASK_FIELDS, required=("id", "question", "law"))
     for field in ("id", "question", "family", "rationale", "program"):
         value = task.get(field, "")
@@ -122,6 +153,8 @@ def _entry(path: Path, number: int, given: object) -> Entry:
             if field == "program" and value is None:
                 continue
             raise place.error(field, "be a text", value)
+    if not _is_line(task["id"]):
+        raise place.error("id", "be one line without blanks at its ends", task["id"])
     answer = _answer(place, task.get("answer", {}))
     category = task.get("category", DEFAULT_CATEGORY[answer.kind])
     spread = task.get("spread")
@@ -129,12 +162,15 @@ def _entry(path: Path, number: int, given: object) -> Entry:
     if spread is not None:
         _one_of(place, "spread", spread, SPREADS)
     law, resolved = _law(place, path.parent, task["law"], answer)
+    support = target_from_spec(resolved).support
+    if task.get("support", support) != support:
+        raise place.error("support", f"be {support}, as the law is, or left out", task["support"])
     return Entry(
         id=task["id"],
         category=category,
         family=task.get("family", str(law.get("family", "own"))),
         spread=spread,
-        support=target_from_spec(resolved).support,
+        support=support,
         question=task["question"],
         answer=answer,
         law=law,
@@ -142,6 +178,10 @@ def _entry(path: Path, number: int, given: object) -> Entry:
         program=task.get("program"),
         resolved=resolved,
     )
+
+
+def _is_line(name: object) -> TypeGuard[str]:
+    return isinstance(name, str) and name != "" and name.isprintable() and name == name.strip()
 
 
 def _answer(place: Place, given: object) -> Answer:
@@ -197,6 +237,9 @@ def _check_outcomes(place: Place, answer: Answer, target: Any) -> None:
             is_right, rule = isinstance(outcome, str), "have outcomes that are texts"
         if not is_right:
             raise place.error("law", rule, outcome)
+    named = target.spec.get("permutation", {}).get("items")
+    if named is not None and named != list(answer.items):
+        raise place.error("law.permutation.items", "be those of the answer, in order", named)
 
 
 def _mapping(

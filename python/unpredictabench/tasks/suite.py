@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from unpredictabench.errors import SuiteError, nearest
 from unpredictabench.records import CATEGORIES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from unpredictabench.records import Task
     from unpredictabench.tasks.entry import Entry
@@ -57,10 +58,10 @@ class Suite:
         return (self[name] for name in self._entries)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._entries
+        return isinstance(name, str) and name in self._entries
 
     def __getitem__(self, name: str) -> Task:
-        if name not in self._entries:
+        if name not in self:
             raise SuiteError(
                 f"suite {self.name} has no task {name!r}; the nearest ids are "
                 f"{nearest(name, self._entries)}"
@@ -150,12 +151,12 @@ class Suite:
         return selection
 
     def _known(self, field: str, wanted: str | Sequence[str], known: Iterable[str]) -> set[str]:
-        values = {wanted} if isinstance(wanted, str) else set(wanted)
-        names = set(known)
+        values = [wanted] if isinstance(wanted, str) or not isinstance(wanted, Iterable) else wanted
+        names = dict.fromkeys(known)
         for value in values:
-            if value not in names:
+            if not isinstance(value, str) or value not in names:
                 raise SuiteError(
                     f"suite {self.name} has no {field} {value!r}; the nearest are "
                     f"{nearest(value, names)}"
                 )
-        return values
+        return set(values)

@@ -248,7 +248,7 @@ RECIPES: Recipes = {
 
             print(geometric(p=$probability, start=$start))
             """,
-            "Failures before the first success, counted from $start.",
+            "Failures before the first success, plus $start.",
         ),
     ),
     "negative-binomial": (

@@ -274,7 +274,7 @@ RECIPES: Recipes = {
                 tries += 1
             print(tries)
             """,
-            "Failures before the first success, counted from $start.",
+            "Failures before the first success, plus $start.",
         ),
         Recipe(
             """
