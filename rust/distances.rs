@@ -9,6 +9,7 @@ use crate::jensenshannon::{self, TruthDensity};
 use crate::order::sort_into;
 use crate::permutation::{self, Partial};
 use crate::resampling::{Resample, RowStreams, merge};
+use crate::scale;
 use crate::truth::Truth;
 use crate::{energy, w1_null, wasserstein};
 
@@ -17,6 +18,8 @@ use crate::{energy, w1_null, wasserstein};
 pub enum Kind {
     /// Wasserstein distance of some order.
     Wasserstein,
+    /// Energy distance.
+    Energy,
     /// Squared energy distance.
     EnergySquared,
     /// Jensen-Shannon divergence of kernel density estimates.
@@ -50,6 +53,7 @@ pub struct Scratch {
     resample: Resample,
     second: Resample,
     weights: (usize, usize, Vec<f64>),
+    scale: f64,
 }
 
 /// A distance to be taken many times, to one truth or to many.
@@ -76,11 +80,27 @@ impl<'a> Distance<'a> {
         distance
     }
 
+    /// Wasserstein and squared energy distances are linear in the values, which are scaled by a
+    /// power of two where powers of them would leave the range of a double.
     fn of_sorted(&self, x: &[f64], truth: &Truth, scratch: &mut Scratch) -> f64 {
+        let scale = match self.options.kind {
+            Kind::JensenShannonKde | Kind::JensenShannonCounts => 1.0,
+            _ => scale::for_powers(largest(x, truth.sorted()), self.options.order),
+        };
+        if scale == 1.0 {
+            return self.of_moderate(x, truth, scratch);
+        }
+        let (x, truth) = (times(x, scale), scaled(truth, scale));
+        let distance = self.of_moderate(&x, &truth, scratch);
+        distance / if self.options.kind == Kind::Energy { scale.sqrt() } else { scale }
+    }
+
+    fn of_moderate(&self, x: &[f64], truth: &Truth, scratch: &mut Scratch) -> f64 {
         let y = truth.sorted();
         match self.options.kind {
             Kind::Wasserstein if self.options.order == 1.0 => wasserstein::to_truth(x, truth),
             Kind::Wasserstein => wasserstein::of_order(x, y, self.options.order),
+            Kind::Energy => energy::to_truth(x, truth, &mut scratch.buffer).sqrt(),
             Kind::EnergySquared => energy::to_truth(x, truth, &mut scratch.buffer),
             Kind::JensenShannonCounts => jensenshannon::of_counts(x, y),
             Kind::JensenShannonKde => {
@@ -146,6 +166,12 @@ impl<'a> Distance<'a> {
 /// Null mean of the first Wasserstein distance; the deviation is NaN, for it was not asked for.
 pub fn wasserstein_mean(x: &[f64], truth: &Truth, scratch: &mut Scratch) -> (f64, f64) {
     sort_into(x, &mut scratch.sorted);
+    let scale = scale::for_powers(largest(&scratch.sorted, truth.sorted()), 1.0);
+    if scale != 1.0 {
+        scratch.sorted = times(&scratch.sorted, scale);
+    }
+    let own = if scale == 1.0 { None } else { Some(scaled(truth, scale)) };
+    let truth = own.as_ref().unwrap_or(truth);
     let (n, m) = (x.len(), truth.len());
     if (scratch.weights.0, scratch.weights.1) != (n, m) {
         scratch.weights = (n, m, w1_null::mean_weights(n, m));
@@ -153,24 +179,65 @@ pub fn wasserstein_mean(x: &[f64], truth: &Truth, scratch: &mut Scratch) -> (f64
     let gaps = truth.centred().gaps();
     let rank = |v: f64| truth.rank(v);
     let mean = w1_null::mean(&scratch.sorted, truth.sorted(), gaps, rank, &scratch.weights.2);
-    (mean, f64::NAN)
+    (mean / scale, f64::NAN)
 }
 
 /// Null mean and standard deviation of the first Wasserstein distance.
 pub fn wasserstein_moments(x: &[f64], truth: &Truth, scratch: &mut Scratch) -> (f64, f64) {
     pool(x, truth, scratch);
-    w1_null::moments(&scratch.pooled, x.len())
+    let (mean, deviation) = w1_null::moments(&scratch.pooled, x.len());
+    (mean / scratch.scale, deviation / scratch.scale)
 }
 
 /// Null mean and standard deviation of the squared energy distance.
 pub fn energy_moments(x: &[f64], truth: &Truth, scratch: &mut Scratch) -> (f64, f64) {
     pool(x, truth, scratch);
-    energy::null_moments(&scratch.pooled, x.len())
+    let (mean, deviation) = energy::null_moments(&scratch.pooled, x.len());
+    (mean / scratch.scale, deviation / scratch.scale)
 }
 
+/// Distance of order `p` of two weighted samples, both sorted by value.
+#[must_use]
+pub fn wasserstein_weighted(
+    (x, x_weights): (&[f64], &[f64]),
+    (y, y_weights): (&[f64], &[f64]),
+    p: f64,
+) -> f64 {
+    let scale = scale::for_powers(largest(x, y), p);
+    wasserstein::weighted(&times(x, scale), x_weights, &times(y, scale), y_weights, p) / scale
+}
+
+/// Energy distance of two weighted samples, both sorted by value.
+#[must_use]
+pub fn energy_weighted((x, x_weights): (&[f64], &[f64]), (y, y_weights): (&[f64], &[f64])) -> f64 {
+    let scale = scale::for_powers(largest(x, y), 1.0);
+    let squared = energy::weighted(&times(x, scale), x_weights, &times(y, scale), y_weights);
+    squared.sqrt() / scale.sqrt()
+}
+
+/// Pool a sample and its truth, scaled by `scratch.scale`.
 fn pool(x: &[f64], truth: &Truth, scratch: &mut Scratch) {
     sort_into(x, &mut scratch.sorted);
     merge(&scratch.sorted, truth.sorted(), &mut scratch.pooled);
+    scratch.scale = scale::for_powers(largest(&scratch.pooled, &[]), 1.0);
+    if scratch.scale != 1.0 {
+        scratch.sorted = times(&scratch.sorted, scratch.scale);
+        scratch.pooled = times(&scratch.pooled, scratch.scale);
+    }
+}
+
+/// Largest absolute value of two sorted samples.
+fn largest(x: &[f64], y: &[f64]) -> f64 {
+    let ends = [x.first(), x.last(), y.first(), y.last()];
+    ends.into_iter().flatten().fold(0.0, |most, end| most.max(end.abs()))
+}
+
+fn times(values: &[f64], scale: f64) -> Vec<f64> {
+    values.iter().map(|value| value * scale).collect()
+}
+
+fn scaled(truth: &Truth, scale: f64) -> Truth {
+    Truth::of_sorted(times(truth.sorted(), scale))
 }
 
 /// Part of a permutation test of row `streams.row`: the replicates in `range`.
@@ -202,7 +269,7 @@ pub fn permuted(
         _ => permutation::part(sorted, &pooled, range, streams, resample, wasserstein::to_truth),
     };
     scratch.prepared = Some(pooled);
-    Ok(part)
+    Ok(part.of_scaled(scratch.scale))
 }
 
 /// By how many powers of `N/m` a distance to the pooled sample falls short of one to the truth.

@@ -21,6 +21,15 @@ pub struct Partial {
     deviations: f64,
     squares: f64,
     n_at_least: usize,
+    scale: f64,
+}
+
+impl Partial {
+    /// The same part, of values that were multiplied by `scale`.
+    #[must_use]
+    pub fn of_scaled(self, scale: f64) -> Self {
+        Self { scale, ..self }
+    }
 }
 
 /// What the permutations of one pair said.
@@ -45,7 +54,7 @@ pub fn part(
     mut distance: impl FnMut(&[f64], &Truth) -> f64,
 ) -> Partial {
     let observed = distance(x, pooled);
-    let mut sums = Partial { observed, count: range.len(), ..Partial::default() };
+    let mut sums = Partial { observed, count: range.len(), scale: 1.0, ..Partial::default() };
     for replicate in range {
         let mut stream = streams.replicate(replicate);
         let chosen = resample.without_replacement(pooled.sorted(), x.len(), &mut stream);
@@ -57,18 +66,18 @@ pub fn part(
     sums
 }
 
-/// Join the parts of one pair, in order; `scale` turns a distance to the pooled sample into one
+/// Join the parts of one pair, in order; `factor` turns a distance to the pooled sample into one
 /// to the truth.
 #[must_use]
-pub fn join(parts: &[Partial], scale: f64) -> Permuted {
-    let observed = parts.first().map_or(0.0, |p| p.observed);
+pub fn join(parts: &[Partial], factor: f64) -> Permuted {
+    let (observed, scale) = parts.first().map_or((0.0, 1.0), |p| (p.observed, p.scale));
     let count = parts.iter().map(|p| p.count).sum::<usize>() as f64;
     let shift = parts.iter().map(|p| p.deviations).sum::<f64>() / count;
     let square = parts.iter().map(|p| p.squares).sum::<f64>() / count;
     let n_at_least = parts.iter().map(|p| p.n_at_least).sum::<usize>() as f64;
     Permuted {
-        mean: scale * (observed + shift),
-        deviation: scale * (square - shift * shift).max(0.0).sqrt(),
+        mean: factor * (observed + shift) / scale,
+        deviation: factor * (square - shift * shift).max(0.0).sqrt() / scale,
         pvalue: (n_at_least + 1.0) / (count + 1.0),
     }
 }

@@ -18,3 +18,22 @@ pub fn power_of_two_below_inverse(largest: f64) -> f64 {
     let exponent = largest.max(f64::MIN_POSITIVE).log2().floor() as i32;
     2f64.powi(-exponent.clamp(-1022, 1022))
 }
+
+/// Powers of two that a product of a few values may take: half of the exponents of a double.
+const SAFE_EXPONENT: f64 = 450.0;
+
+/// The power of two to scale values by before their `order`th powers (and squares) are summed: 1
+/// where these are far from the ends of the range of a double, else one that brings differences of
+/// values up to `largest` below 1.
+///
+/// ```
+/// use unpredictabench::scale::for_powers;
+/// assert_eq!(for_powers(1e100, 1.0), 1.0);
+/// assert!(1e308 * for_powers(1e308, 1.0) < 0.5);
+/// assert!(1e-300 * for_powers(1e-300, 2.0) >= 0.25);
+/// ```
+#[must_use]
+pub fn for_powers(largest: f64, order: f64) -> f64 {
+    let is_safe = (1.0 + largest.log2().abs()) * order.max(2.0) <= 2.0 * SAFE_EXPONENT;
+    if largest == 0.0 || is_safe { 1.0 } else { 0.25 * power_of_two_below_inverse(largest) }
+}

@@ -53,7 +53,7 @@ impl Truth {
         Ok(Self::of_sorted(sorted.to_vec()))
     }
 
-    fn of_sorted(sorted: Vec<f64>) -> Self {
+    pub(crate) fn of_sorted(sorted: Vec<f64>) -> Self {
         Self { sorted, levels: OnceLock::new(), centred: OnceLock::new() }
     }
 

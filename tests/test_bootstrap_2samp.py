@@ -101,3 +101,40 @@ def test_refusals_name_the_argument(arguments, message):
     """Each broken rule is an error with argument, rule and value."""
     with pytest.raises(InputError, match=f"^{message}"):
         bootstrap_2samp(X, Y, **{"statistic": "wasserstein_distance", **arguments})
+
+
+@pytest.mark.parametrize(
+    "statistic", ["ks_2samp", "energy_distance", lambda x, y: x.mean() - y.mean()]
+)
+def test_empty_rows_are_nan_on_request(statistic):
+    """With empty="nan" rows without observations or draws are NaN; else they are an error."""
+    x = RaggedArray([1.0, 2.0, 5.0], [0, 2, 2, 3])
+    y = RaggedArray([3.0, 4.0], [0, 1, 2, 2])
+    found = bootstrap_2samp(x, y, statistic, n_resamples=20, empty="nan", resample="both")
+    assert np.isnan(found.statistic).tolist() == [False, True, True]
+    assert np.isnan(found.confidence_interval.high).tolist() == [False, True, True]
+    assert np.isnan(found.bootstrap_distribution).all(axis=1).tolist() == [False, True, True]
+    with pytest.raises(InputError, match="must hold observations"):
+        bootstrap_2samp(x, y, statistic, n_resamples=20)
+
+
+def test_extreme_values_have_finite_errors():
+    """Replicates near the end of the range have the scaled interval and standard error."""
+    x, y, scale = np.array([0.1, 0.25, 0.4]), np.array([0.0, 0.5]), 2.0**1023
+    want = bootstrap_2samp(x, y, "wasserstein_distance", n_resamples=50)
+    got = bootstrap_2samp(x * scale, y * scale, "wasserstein_distance", n_resamples=50)
+    assert got.standard_error / scale == pytest.approx(want.standard_error)
+    assert got.confidence_interval.high / scale == pytest.approx(want.confidence_interval.high)
+
+
+def test_own_statistics_return_numbers():
+    """A statistic that returns NaN or no number is refused by name; infinities are values."""
+    for value in (float("nan"), None, "1"):
+        with pytest.raises(InputError, match="statistic must return a real number"):
+            bootstrap_2samp([1.0], [2.0], lambda _x, _y, value=value: value, n_resamples=5)
+    for method in ("percentile", "basic"):
+        found = bootstrap_2samp(
+            [1.0, 2.0], [2.0], lambda x, _: np.inf if x.min() > 1 else x.min(), method=method
+        )
+        assert np.isnan(found.standard_error)
+        assert np.isinf([found.confidence_interval.low, found.confidence_interval.high]).any()

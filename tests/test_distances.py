@@ -400,3 +400,34 @@ def test_empty_rows_are_nan_on_request():
     for function in (wasserstein_distance, energy_distance, jensenshannon):
         assert np.isnan(function(batch, [1.0, 3.0], empty="nan")).tolist() == [False, True, False]
     assert np.isnan(wasserstein_test(batch, [1.0, 3.0], empty="nan").zscore[1])
+
+
+@pytest.mark.parametrize("power", [1023, 1000, -1000])
+def test_extreme_values_scale_the_distances(power):
+    """Distances and null moments of values near the ends of the range are the scaled ones."""
+    rng = np.random.default_rng(5)
+    x, y = rng.random(7) - 0.5, rng.random(11) - 0.5
+    scale = 2.0**power
+    for p in (1, 2, 3.5, 600):
+        want = wasserstein_distance(x, y, p=p)
+        assert wasserstein_distance(x * scale, y * scale, p=p) / scale == pytest.approx(want)
+        weights = (np.ones(7), np.ones(11))
+        got = wasserstein_distance(x * scale, y * scale, *weights, p=p)
+        assert got / scale == pytest.approx(want)
+    want = energy_distance(x, y)
+    for weights in ((), (np.ones(7), np.ones(11))):
+        got = energy_distance(x * scale, y * scale, *weights)
+        assert got / math.sqrt(scale) == pytest.approx(want)
+    for test in (wasserstein_test, energy_test):
+        for method in ("exact", "permutation"):
+            plain, extreme = test(x, y, method=method), test(x * scale, y * scale, method=method)
+            assert extreme.zscore == pytest.approx(plain.zscore)
+            for name in ("statistic", "null_mean", "null_std"):
+                assert getattr(extreme, name) / scale == pytest.approx(getattr(plain, name))
+            assert extreme.pvalue == pytest.approx(plain.pvalue, nan_ok=True)
+
+
+def test_a_distance_beyond_the_range_is_infinite():
+    """A distance larger than any float is infinite and not NaN; its energy root is finite."""
+    assert wasserstein_distance([-1.7e308], [1.7e308]) == math.inf
+    assert energy_distance([-1.7e308], [1.7e308]) == pytest.approx(math.sqrt(6.8) * 1e154)

@@ -13,6 +13,7 @@ from reference_onesample import AtomAtZero, StepLaw
 from unpredictabench.errors import InputError
 from unpredictabench.stats import (
     PreparedTruth,
+    RaggedArray,
     anderson_1samp,
     anderson_2samp,
     cramervonmises_1samp,
@@ -201,3 +202,36 @@ def test_impossible_observations_are_the_strongest_evidence():
     """Beyond the support the statistic is infinite and p the least that resampling can show."""
     found = anderson_1samp([2.0] * 3, uniform, n_resamples=99, rng=1)
     assert (found.statistic, found.pvalue) == (math.inf, 0.01)
+
+
+@pytest.mark.parametrize("test", ONE_SAMPLE)
+@pytest.mark.parametrize("method", ["auto", "montecarlo"])
+def test_empty_samples_are_nan_on_request(test, method):
+    """With empty="nan" an empty row is NaN, the others stand; else it is an error."""
+    rows = RaggedArray([0.2, 0.5], [0, 1, 1, 2])
+    found = test(rows, uniform, method=method, empty="nan")
+    assert np.isnan(found.statistic).tolist() == [False, True, False]
+    assert np.isnan(found.pvalue).tolist() == [False, True, False]
+    assert found.pvalue[0] == test([0.2], uniform, method=method).pvalue
+    assert math.isnan(test([], AtomAtZero(), empty="nan").pvalue)
+    with pytest.raises(InputError, match="x must hold observations"):
+        test(rows, uniform)
+    with pytest.raises(InputError, match="empty must be"):
+        test(rows, uniform, empty="skip")
+
+
+@pytest.mark.parametrize("test", TWO_SAMPLE)
+def test_empty_pairs_are_nan_on_request(test):
+    """With empty="nan" a row without observations or draws is NaN; else it is an error."""
+    x = RaggedArray([1.0, 2.0, 5.0, 6.0, 7.0], [0, 2, 2, 5])
+    y = RaggedArray([3.0, 4.0, 8.0, 9.0], [0, 2, 4, 4])
+    found = test(x, y, empty="nan")
+    assert np.isnan(found.statistic).tolist() == [False, True, True]
+    assert np.isnan(found.pvalue).tolist() == [False, True, True]
+    assert found.pvalue[0] == test([1.0, 2.0], [3.0, 4.0]).pvalue
+    assert math.isnan(test([], [], empty="nan").pvalue)
+    assert test([math.inf], PreparedTruth([1.0, math.inf]), empty="nan").pvalue == 1.0
+    with pytest.raises(InputError, match=r"x must hold observations .* 'none in row 1"):
+        test(x, [1.0])
+    with pytest.raises(InputError, match="y must hold observations"):
+        test([1.0], [])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import scipy.stats
@@ -16,6 +18,7 @@ from unpredictabench.stats import (
     mcnemar_test,
     wilson_interval,
 )
+from unpredictabench.stats._bootstrap import _share_below
 
 
 def test_wilson_all_pass__boot_all_pass() -> None:
@@ -187,3 +190,51 @@ def test_bootstrap_refuses(arguments: dict[str, object], message: str) -> None:
     """Each broken rule is named with the argument."""
     with pytest.raises(InputError, match=f"^{message}"):
         bootstrap(**arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("statistic", ["mean", "median"])
+def test_bootstrap_of_extreme_values_is_the_scaled_one(statistic: str) -> None:
+    """Values near the end of the range change neither the method nor the relative results."""
+    x, scale = np.linspace(-0.9, 0.8, 12), 2.0**1023
+    want, got = bootstrap(x, statistic), bootstrap(x * scale, statistic)
+    assert got.method == want.method == "bca"
+    assert got.standard_error / scale == pytest.approx(want.standard_error)
+    assert got.confidence_interval.low / scale == pytest.approx(want.confidence_interval.low)
+
+
+@pytest.mark.parametrize("value", [float("nan"), None, "0.5", 1j, np.array([1.0])])
+def test_bootstrap_refuses_what_is_no_number(value: object) -> None:
+    """A statistic that returns NaN or no number is refused by name."""
+    with pytest.raises(InputError, match="statistic must return a real number that is not NaN"):
+        bootstrap([1, 2, 3], lambda _: value, n_resamples=5)
+
+
+@pytest.mark.parametrize("value", [True, np.float32(1), np.array(1.0), Fraction(1)])
+def test_bootstrap_accepts_any_real_number(value: object) -> None:
+    """A statistic may return a number of any real type."""
+    assert bootstrap([1, 2, 3], lambda _: value, n_resamples=5).statistic == 1.0
+
+
+def test_bootstrap_of_an_infinite_statistic_is_infinite() -> None:
+    """Infinite replicates reach the interval without a warning; the deviation is undefined."""
+
+    def odds(x: np.ndarray) -> float:
+        share = float(x.mean())
+        return np.inf if share == 1.0 else share / (1.0 - share)
+
+    found = bootstrap([1.0] * 11 + [0.0], odds, n_resamples=500)
+    assert found.confidence_interval.high == np.inf
+    assert found.method == "percentile (acceleration undefined)"
+    assert np.isnan(found.standard_error)
+    assert bootstrap([1.0] * 12, odds, n_resamples=50).confidence_interval.low == np.inf
+
+
+def test_bootstrap_bias_counts_rounded_ties() -> None:
+    """The bias of a mean does not depend on the unit, though sums of tenths are rounded."""
+    x = np.repeat([0, 1], [6, 6])
+    assert bootstrap(x).method == "bca"
+    whole, tenths = bootstrap(x + 1), bootstrap((x + 1) * 0.1)
+    assert tenths.confidence_interval.low * 10 == pytest.approx(whole.confidence_interval.low)
+    assert tenths.confidence_interval.high * 10 == pytest.approx(whole.confidence_interval.high)
+    share_below = _share_below(0.3, np.array([0.1 + 0.2, 0.3, 0.2, 0.4]))
+    assert share_below == 0.5

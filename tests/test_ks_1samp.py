@@ -231,3 +231,26 @@ def test_the_fair_coin_by_hand():
     result = ks_1samp([0.0] * 9 + [1.0], StepLaw(1, 1))
     assert result.statistic == pytest.approx(0.4)
     assert result.pvalue == pytest.approx(float(Fraction(22, 1024)), rel=1e-13)
+
+
+def test_the_band_of_an_empty_row_is_undefined_on_request():
+    """With empty="nan" an empty row has no band, and the others stand."""
+    rows = RaggedArray([0.5], [0, 0, 1])
+    band = ks_confidence_band(rows, uniform, empty="nan")
+    assert np.isnan([band.low[0], band.high[0], band.distance_bound[0]]).all()
+    assert band.high[1] == ks_confidence_band([0.5], uniform).high
+    with pytest.raises(InputError, match="x must hold observations .* 'none in row 0"):
+        ks_confidence_band(rows, uniform)
+
+
+@pytest.mark.parametrize("test", [ks_1samp, ks_confidence_band])
+def test_cdfs_that_fall_are_refused(test):
+    """A decreasing cdf, or one below its left limit, is no law; rounding is forgiven."""
+    x = np.array([0.9, 0.1, 0.5])
+    with pytest.raises(InputError, match="target must have a cdf that never decreases"):
+        test(x, lambda u: 1.0 - u)
+    with pytest.raises(InputError, match="cdf_left must have a cdf that never decreases"):
+        test(x, uniform, cdf_left=lambda u: 0.1 * (1.0 - u))
+    with pytest.raises(InputError, match=r"cdf_left must be at most the cdf, got .* above 0.9 at"):
+        test(x, uniform, cdf_left=lambda u: np.minimum(u + 0.05, 1.0))
+    test(x, lambda u: 0.5 - 1e-9 * u)

@@ -240,3 +240,33 @@ def test_bad_input_is_refused(options, message):
     """The message names the argument, the rule and the value."""
     with pytest.raises(InputError, match=message):
         ks_at_n([0.5, 0.6], uniform, options.pop("n"), **options)
+
+
+def test_pools_without_answers_are_nan_on_request():
+    """Without any answer, valid or not, a pool is an error, or NaN on request."""
+    rows = RaggedArray([0.2, 0.5], [0, 0, 2])
+    for estimator in ("subsets", "first"):
+        found = ks_at_n(rows, uniform, [1], estimator=estimator, empty="nan")
+        assert np.isnan(found.pass_rate[:, 0]).tolist() == [True, False]
+        with pytest.raises(InputError, match="x must hold observations .* 'none in row 0"):
+            ks_at_n(rows, uniform, [1], estimator=estimator)
+    assert ks_at_n([], uniform, 2, n_invalid=2).pass_rate == 0.0
+    unseen = half_life(rows, uniform, empty="nan")
+    assert (unseen.n_star[0], unseen.is_censored[0]) == (0, True)
+    with pytest.raises(InputError, match="x must hold observations"):
+        half_life([], uniform)
+
+
+def test_empty_truths_are_nan_on_request():
+    """A pool beside no draws has no pass rate, even where the whole pool is tested."""
+    truths = RaggedArray(np.arange(50) / 50, [0, 50, 50])
+    pools = np.full((2, 2), 0.5)
+    for estimator in ("subsets", "first"):
+        found = ks_at_n(pools, truths, [1, 2], estimator=estimator, empty="nan")
+        assert np.isnan(found.pass_rate).tolist() == [[False, False], [True, True]]
+        assert found.reason[1].tolist() == ["no draws to compare with"] * 2
+        with pytest.raises(InputError, match="y must hold observations .* 'none in row 1"):
+            ks_at_n(pools, truths, [1], estimator=estimator)
+    unknown = half_life(pools, truths, empty="nan")
+    assert (unknown.n_star[1], unknown.is_censored[1]) == (0, True)
+    assert (unknown.confidence_interval.low[1], unknown.confidence_interval.high[1]) == (0, np.inf)

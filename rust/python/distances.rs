@@ -11,7 +11,6 @@ use crate::distances::{self, Distance, Kind, Options};
 use crate::error::{Error, Result};
 use crate::permutation::{Partial, Permuted, join};
 use crate::resampling::RowStreams;
-use crate::{energy, wasserstein};
 
 /// Replicates computed between two looks at Ctrl-C, at the least.
 const REPLICATES_A_PART: usize = 1024;
@@ -30,7 +29,8 @@ impl PyOptions {
     fn parse(&self) -> Result<Options> {
         let kind = match self.0.as_str() {
             "wasserstein" => Kind::Wasserstein,
-            "energy" => Kind::EnergySquared,
+            "energy" => Kind::Energy,
+            "energy_squared" => Kind::EnergySquared,
             "jensenshannon_kde" => Kind::JensenShannonKde,
             "jensenshannon_counts" => Kind::JensenShannonCounts,
             other => return Err(Error::argument("statistic", "be a known distance", other)),
@@ -182,16 +182,14 @@ pub(super) fn wasserstein_weighted(
     y_weights: PyReadonlyArray1<'_, f64>,
     p: f64,
 ) -> PyResult<f64> {
-    Ok(wasserstein::weighted(
-        x.as_slice()?,
-        x_weights.as_slice()?,
-        y.as_slice()?,
-        y_weights.as_slice()?,
+    Ok(distances::wasserstein_weighted(
+        (x.as_slice()?, x_weights.as_slice()?),
+        (y.as_slice()?, y_weights.as_slice()?),
         p,
     ))
 }
 
-/// Squared energy distance of two weighted samples, both sorted by value.
+/// Energy distance of two weighted samples, both sorted by value.
 #[pyfunction]
 pub(super) fn energy_weighted(
     x: PyReadonlyArray1<'_, f64>,
@@ -199,5 +197,8 @@ pub(super) fn energy_weighted(
     y: PyReadonlyArray1<'_, f64>,
     y_weights: PyReadonlyArray1<'_, f64>,
 ) -> PyResult<f64> {
-    Ok(energy::weighted(x.as_slice()?, x_weights.as_slice()?, y.as_slice()?, y_weights.as_slice()?))
+    Ok(distances::energy_weighted(
+        (x.as_slice()?, x_weights.as_slice()?),
+        (y.as_slice()?, y_weights.as_slice()?),
+    ))
 }

@@ -75,7 +75,7 @@ class AgainstLaws:
     def shares(self, n: Integers, rules: Rules) -> tuple[Floats, Floats]:
         """Return the share of subsets of each size that pass, and its standard error."""
         x, n_invalid = _ragged([pool.whole for pool in self.pools])
-        found = ks_at_n(x, self.laws, n, alpha=rules.alpha, n_invalid=n_invalid)
+        found = ks_at_n(x, self.laws, n, alpha=rules.alpha, n_invalid=n_invalid, empty="nan")
         return np.asarray(found.pass_rate), np.asarray(found.standard_error, dtype=np.float64)
 
     def sizes(self, n: Integers, alpha: float) -> Floats:
@@ -138,7 +138,7 @@ class AgainstDraws:
         """Return the share of subsets of each size that pass, and its standard error."""
         x, n_invalid = _ragged([pool.whole for pool in self.pools])
         y = _rows(self.draws)
-        found = ks_at_n(x, y, n, alpha=rules.alpha, n_invalid=n_invalid)
+        found = ks_at_n(x, y, n, alpha=rules.alpha, n_invalid=n_invalid, empty="nan")
         return np.asarray(found.pass_rate), np.asarray(found.standard_error, dtype=np.float64)
 
     def sizes(self, n: Integers, alpha: float) -> Floats:

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unpredictabench import _native
 from unpredictabench.errors import InputError
+from unpredictabench.stats import _options as options
 from unpredictabench.stats._arrow import arrow_pieces, is_arrow
 from unpredictabench.stats._convert import plain_array, real_numbers, to_float64
 
@@ -301,6 +302,12 @@ def samples(
     if not allow_empty:
         refuse_empty(found, found.lengths() == 0)
     return found
+
+
+def nonempty_samples(x: object, empty: Empty) -> Samples:
+    """Open the samples `x`, empty rows among them only where they are to be NaN."""
+    is_allowed = options.choice("empty", empty, EMPTY) == "nan"
+    return samples(x, name="x", allow_empty=is_allowed)
 
 
 def pairs(x: object, y: object, *, allow_infinite: bool = True, allow_empty: bool = False) -> Pairs:

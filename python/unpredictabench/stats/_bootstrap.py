@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -14,6 +13,7 @@ from unpredictabench.stats import _options as options
 from unpredictabench.stats._arrays import samples
 from unpredictabench.stats._convert import plain_array
 from unpredictabench.stats._intervals import normal_quantile
+from unpredictabench.stats._replicates import interval_ends, number, scaled_rows, standard_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 FEWEST_CLUSTERS_FOR_BCA = 10
 """With fewer clusters the acceleration is noise, and the percentile interval is given instead."""
+SAME = 1e-12
+"""Replicates closer to the observed value, relative to it and to their spread, are equal to it: one
+sum taken in two orders differs by rounding."""
 _ROWS_AT_A_TIME = 1024
 """Replicates whose counts are held at once: bounds the memory of a call."""
 
@@ -71,7 +74,8 @@ def bootstrap(
     data : array_like, shape (n,), or with `paired` two of them
         Finite observations. With ``paired=True`` two arrays of one length, resampled together.
     statistic : {"mean", "median"} or callable
-        Of one array, or of two when paired; the named ones are then the first less the second.
+        Of one array, or of two when paired; the named ones are then the first less the second. A
+        callable returns a number, perhaps infinite, and never NaN.
     clusters : array_like, shape (n,), optional
         Label of the cluster each observation belongs to; whole clusters are resampled. The
         default takes each observation for a cluster of its own.
@@ -127,7 +131,7 @@ def bootstrap(
         call = _named_statistic(statistic)
         observed, replicates, jackknife = _resample(arrays, groups, call, n_resamples, generator)
     interval, used = _interval(observed, replicates, jackknife, z, method)
-    error = float(np.std(replicates, ddof=1)) if n_resamples > 1 else math.nan
+    error = float(standard_error(replicates))
     return BootstrapResult(observed, interval, error, replicates, used)
 
 
@@ -181,7 +185,10 @@ def _resample_mean(
     n_resamples: int,
     generator: np.random.Generator,
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-    values = arrays[0] if len(arrays) == 1 else arrays[0] - arrays[1]
+    # Sums of extreme values stay finite when these are scaled.
+    scaled, exponent = scaled_rows(np.concatenate(arrays) / len(arrays))
+    parts = np.split(scaled, len(arrays))
+    values = parts[0] if len(arrays) == 1 else 2.0 * (parts[0] - parts[1])
     sums = np.array([values[group].sum() for group in groups])
     sizes = np.array([group.size for group in groups], dtype=np.float64)
     k = len(groups)
@@ -193,7 +200,8 @@ def _resample_mean(
         counts = np.bincount(chosen.reshape(-1), minlength=rows * k).reshape(rows, k)
         replicates[start : start + rows] = (counts @ sums) / (counts @ sizes)
     jackknife = (sums.sum() - sums) / (sizes.sum() - sizes) if k > 1 else np.array([values.mean()])
-    return float(sums.sum() / sizes.sum()), replicates, jackknife
+    found = float(np.ldexp(sums.sum() / sizes.sum(), exponent))
+    return found, np.ldexp(replicates, exponent), np.ldexp(jackknife, exponent)
 
 
 def _resample(
@@ -205,13 +213,14 @@ def _resample(
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
     def of(chosen: NDArray[np.intp]) -> float:
         index = np.concatenate([groups[i] for i in chosen])
-        return float(statistic(*(array[index] for array in arrays)))
+        return number(statistic(*(array[index] for array in arrays)))
 
     k = len(groups)
+    observed = number(statistic(*arrays))
     replicates = np.array([of(generator.integers(k, size=k)) for _ in range(n_resamples)])
     everyone = np.arange(k)
     jackknife = np.array([of(np.delete(everyone, i)) for i in range(k)] if k > 1 else [0.0])
-    return float(statistic(*arrays)), replicates, jackknife
+    return observed, replicates, jackknife
 
 
 def _interval(
@@ -226,8 +235,9 @@ def _interval(
     normal = NormalDist()
     levels, used = (normal.cdf(-z), normal.cdf(z)), "percentile"
     if method == "bca":
-        below = float(np.mean(replicates < observed) + 0.5 * np.mean(replicates == observed))
-        deviations = jackknife.mean() - jackknife
+        below = _share_below(observed, replicates)
+        leaving_out, _ = scaled_rows(np.where(np.isfinite(jackknife).all(), jackknife, 0.0))
+        deviations = leaving_out.mean() - leaving_out
         spread = float((deviations**2).sum())
         if jackknife.size < FEWEST_CLUSTERS_FOR_BCA:
             used = f"percentile (fewer than {FEWEST_CLUSTERS_FOR_BCA} clusters)"
@@ -237,8 +247,15 @@ def _interval(
             acceleration = float((deviations**3).sum()) / (6.0 * spread**1.5)
             bias = normal.inv_cdf(below)
             levels, used = _bca_levels(bias, acceleration, z), "bca"
-    low, high = np.quantile(replicates, levels)
+    low, high = interval_ends(replicates, levels)
     return Interval(float(low), float(high)), used
+
+
+def _share_below(observed: float, replicates: NDArray[np.float64]) -> float:
+    """Return the share of replicates below the observed value, those equal to it counting half."""
+    spread = float(np.nan_to_num(standard_error(replicates)))
+    is_tied = np.isclose(replicates, observed, rtol=SAME, atol=SAME * spread)
+    return float(np.mean((replicates < observed) & ~is_tied) + 0.5 * np.mean(is_tied))
 
 
 def _bca_levels(bias: float, acceleration: float, z: float) -> tuple[float, float]:

@@ -13,9 +13,9 @@ from unpredictabench import _native
 from unpredictabench.errors import InputError
 from unpredictabench.records import Interval
 from unpredictabench.stats import _options as options
-from unpredictabench.stats._arrays import pairs
 from unpredictabench.stats._distances import DEFAULT_GRID, DEFAULT_PADDING, Options, opened_pairs
 from unpredictabench.stats._intervals import normal_quantile
+from unpredictabench.stats._replicates import interval_ends, number, standard_error
 from unpredictabench.streams import stream
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from unpredictabench.stats._arrays import Pairs, PreparedTruth
+    from unpredictabench.stats._arrays import Empty, Pairs, PreparedTruth
     from unpredictabench.stats._options import Seed
 
     OfTwoSamples: TypeAlias = Callable[[NDArray[np.float64], NDArray[np.float64]], float]
@@ -89,6 +89,7 @@ def bootstrap_2samp(
     confidence_level: float = 0.95,
     method: Literal["percentile", "basic"] = "percentile",
     rng: Seed = None,
+    empty: Empty = "raise",
     workers: int | None = None,
 ) -> Bootstrap2SampResult:
     """Resample a sample, or it and its truth, and look how a statistic of the two varies.
@@ -101,7 +102,7 @@ def bootstrap_2samp(
         Draws from the target: one truth for all rows, or one a row.
     statistic : str or callable
         A function of this module by name ("ks_2samp", "wasserstein_distance", ...), or a callable
-        of two 1-d arrays that returns a float. Named ones run in the native loop.
+        of two 1-d arrays that returns a number (not NaN). Named ones run in the native loop.
     resample : {"x", "both"}, default "x"
         The observations only (the truth stands for the law), or both samples.
     n_resamples : int, default 9999
@@ -113,6 +114,8 @@ def bootstrap_2samp(
     rng : int or numpy.random.Generator, optional
         Where the draws come from; a fixed named stream by default. Each replicate of each row has
         a stream of its own.
+    empty : {"raise", "nan"}, default "raise"
+        What to do with empty rows.
     workers : int, optional
         Threads to use; all allowed cores by default. The result does not depend on it.
 
@@ -148,7 +151,7 @@ def bootstrap_2samp(
     options.choice("method", method, ("percentile", "basic"))
     n_resamples, workers = options.resamples(n_resamples), options.threads(workers)
     tail = NormalDist().cdf(-normal_quantile(confidence_level))
-    opened = _opened(x, y, statistic)
+    opened, is_empty = _opened(x, y, statistic, empty)
     seed = options.resampling_seed(rng, "stats.bootstrap_2samp")
     if callable(statistic):
         observed, replicates = _of_callable(opened, statistic, resample, n_resamples, seed)
@@ -156,10 +159,12 @@ def bootstrap_2samp(
         observed, replicates = _of_native(
             opened, statistic, resample, n_resamples, seed=seed, workers=workers
         )
-    low, high = np.quantile(replicates, (tail, 1.0 - tail), axis=1)
+    observed[is_empty] = replicates[is_empty] = np.nan
+    low, high = interval_ends(replicates, (tail, 1.0 - tail))
     if method == "basic":
-        low, high = 2.0 * observed - high, 2.0 * observed - low
-    error = np.std(replicates, axis=1, ddof=1) if n_resamples > 1 else np.full_like(low, np.nan)
+        with np.errstate(invalid="ignore", over="ignore"):  # infinite statistics
+            low, high = 2.0 * observed - high, 2.0 * observed - low
+    error = standard_error(replicates)
     if opened.is_single:
         interval = Interval(float(low[0]), float(high[0]))
         return Bootstrap2SampResult(
@@ -168,14 +173,16 @@ def bootstrap_2samp(
     return Bootstrap2SampResult(observed, IntervalArrays(low, high), error, replicates, method)
 
 
-def _opened(x: object, y: object, statistic: object) -> Pairs:
+def _opened(
+    x: object, y: object, statistic: object, empty: Empty
+) -> tuple[Pairs, NDArray[np.bool_]]:
     """Open the samples; infinities are values for rank statistics and for the user's own."""
     if callable(statistic) or statistic == "ks_2samp":
-        return pairs(x, y)
+        return opened_pairs(x, y, empty, allow_infinite=True)
     if not isinstance(statistic, str) or statistic not in NATIVE:
         known = ", ".join([*RANK_STATISTICS, *NATIVE])
         raise InputError("statistic", f"be callable or one of {known}", statistic)
-    return opened_pairs(x, y, "raise")[0]
+    return opened_pairs(x, y, empty)
 
 
 def _of_native(
@@ -201,8 +208,6 @@ def _of_native(
         replicates[rows] = _native.distance_bootstrap(
             left, right, what, both, n_resamples, where, workers
         )
-    if statistic == "energy_distance":
-        return np.sqrt(observed), np.sqrt(replicates)
     return observed, replicates
 
 
@@ -216,11 +221,13 @@ def _of_callable(
     observed = np.empty(len(opened))
     replicates = np.empty((len(opened), n_resamples))
     for row, (x, y) in enumerate(_rows(opened)):
+        if x.size == 0 or y.size == 0:
+            continue
         rng = stream("stats.bootstrap_2samp", seed, row)
-        observed[row] = statistic(x, y)
+        observed[row] = number(statistic(x, y))
         for i in range(n_resamples):
             redrawn = rng.choice(y, y.size) if resample == "both" else y
-            replicates[row, i] = statistic(rng.choice(x, x.size), redrawn)
+            replicates[row, i] = number(statistic(rng.choice(x, x.size), redrawn))
     return observed, replicates
 
 

@@ -140,9 +140,8 @@ def energy_distance(
     2.0
     """
     if x_weights is not None or y_weights is not None:
-        return math.sqrt(_native.energy_weighted(*_weighted(x, y, x_weights, y_weights)))
-    squared = _distances(x, y, ("energy", 1.0, 0, 0.0), empty, workers)
-    return math.sqrt(squared) if isinstance(squared, float) else np.sqrt(squared)
+        return _native.energy_weighted(*_weighted(x, y, x_weights, y_weights))
+    return _distances(x, y, ("energy", 1.0, 0, 0.0), empty, workers)
 
 
 def jensenshannon(
@@ -228,13 +227,15 @@ def _distances(
     return float(out[0]) if opened.is_single else out
 
 
-def opened_pairs(x: object, y: object, empty: Empty) -> tuple[Pairs, NDArray[np.bool_]]:
-    """Open a sample and its truth for statistics that take means; tell which rows are empty."""
+def opened_pairs(
+    x: object, y: object, empty: Empty, *, allow_infinite: bool = False
+) -> tuple[Pairs, NDArray[np.bool_]]:
+    """Open a sample and its truth, finite where a mean is taken; tell which rows are empty."""
     options.choice("empty", empty, EMPTY)
-    opened = pairs(x, y, allow_infinite=False, allow_empty=True)
+    opened = pairs(x, y, allow_infinite=allow_infinite, allow_empty=True)
     is_empty = opened.x.lengths() == 0
     if isinstance(opened.y, _native.Truth):
-        if not opened.y.is_finite:
+        if not allow_infinite and not opened.y.is_finite:
             raise InputError("y", "be finite: a mean is taken", "infinite draws in the truth")
     else:
         truth_is_empty = opened.y.lengths() == 0

@@ -9,7 +9,7 @@ import numpy as np
 
 from unpredictabench import _native
 from unpredictabench.stats import _options as options
-from unpredictabench.stats._arrays import RaggedArray, samples
+from unpredictabench.stats._arrays import Empty, RaggedArray, nonempty_samples
 from unpredictabench.stats._ks1 import cdf_values, small_chunks
 from unpredictabench.stats._laws import Cdf, Floats, Law, LawLike, law_of, laws_of
 
@@ -58,6 +58,7 @@ def kuiper_1samp(
     cdf_left: Cdf | None = None,
     n_resamples: int = 9999,
     rng: Seed = None,
+    empty: Empty = "raise",
     workers: int | None = None,
 ) -> EdfResult:
     """Test whether samples come from a known law, by Kuiper's V = D+ + D-.
@@ -80,6 +81,8 @@ def kuiper_1samp(
         Samples drawn from the law where the null is drawn.
     rng : int or numpy.random.Generator, optional
         Seed of those draws; a fixed named stream by default.
+    empty : {"raise", "nan"}, default "raise"
+        What to do with empty rows.
     workers : int, optional
         Threads to use; all allowed cores by default. The result does not depend on it.
 
@@ -110,7 +113,9 @@ def kuiper_1samp(
     >>> round(result.statistic, 4), result.method
     (0.5, 'exact')
     """
-    return _one_sample("kuiper", x, target, _Null(method, n_resamples, rng, workers), cdf_left)
+    return _one_sample(
+        "kuiper", x, target, _Null(method, n_resamples, rng, empty, workers), cdf_left
+    )
 
 
 def anderson_1samp(
@@ -121,6 +126,7 @@ def anderson_1samp(
     cdf_left: Cdf | None = None,
     n_resamples: int = 9999,
     rng: Seed = None,
+    empty: Empty = "raise",
     workers: int | None = None,
 ) -> EdfResult:
     """Test whether samples come from a known law, by Anderson and Darling's A2.
@@ -130,7 +136,7 @@ def anderson_1samp(
 
     Parameters
     ----------
-    x, target, method, cdf_left, n_resamples, rng, workers
+    x, target, method, cdf_left, n_resamples, rng, empty, workers
         As for `kuiper_1samp`.
 
     Returns
@@ -164,7 +170,9 @@ def anderson_1samp(
     >>> result.statistic < 0.1, round(result.pvalue, 3), result.method
     (True, 1.0, 'asymp')
     """
-    return _one_sample("anderson", x, target, _Null(method, n_resamples, rng, workers), cdf_left)
+    return _one_sample(
+        "anderson", x, target, _Null(method, n_resamples, rng, empty, workers), cdf_left
+    )
 
 
 def cramervonmises_1samp(
@@ -175,6 +183,7 @@ def cramervonmises_1samp(
     cdf_left: Cdf | None = None,
     n_resamples: int = 9999,
     rng: Seed = None,
+    empty: Empty = "raise",
     workers: int | None = None,
 ) -> EdfResult:
     """Test whether samples come from a known law, by Cramer and von Mises' W2.
@@ -184,7 +193,7 @@ def cramervonmises_1samp(
 
     Parameters
     ----------
-    x, target, method, cdf_left, n_resamples, rng, workers
+    x, target, method, cdf_left, n_resamples, rng, empty, workers
         As for `kuiper_1samp`.
 
     Returns
@@ -215,7 +224,9 @@ def cramervonmises_1samp(
     >>> round(result.statistic, 6), result.method
     (0.004167, 'asymp')
     """
-    return _one_sample("cramer", x, target, _Null(method, n_resamples, rng, workers), cdf_left)
+    return _one_sample(
+        "cramer", x, target, _Null(method, n_resamples, rng, empty, workers), cdf_left
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +236,7 @@ class _Null:
     method: str
     n_resamples: int
     rng: Seed
+    empty: Empty
     workers: int | None
 
 
@@ -234,13 +246,15 @@ def _one_sample(
     options.choice("method", null.method, ("auto", "montecarlo"))
     options.resamples(null.n_resamples)
     options.threads(null.workers)
-    opened = samples(x, name="x")
+    opened = nonempty_samples(x, null.empty)
     laws = laws_of(target, len(opened), is_single=opened.is_single, cdf_left=left)
     statistic = np.empty(len(opened))
     for rows, values, cuts in small_chunks(opened):
         upper, lower = cdf_values(laws, rows, values, cuts)
         statistic[rows] = _native.edf_statistics((upper, cuts), lower, kind, null.workers)
-    pvalue, names = _pvalues(kind, laws, opened.lengths(), statistic, null)
+    n = opened.lengths()
+    statistic[n == 0] = np.nan
+    pvalue, names = _pvalues(kind, laws, n, statistic, null)
     if opened.is_single:
         return EdfResult(float(statistic[0]), float(pvalue[0]), str(names[0]))
     return EdfResult(statistic, pvalue, names)
@@ -249,21 +263,23 @@ def _one_sample(
 def _pvalues(
     kind: Kind, laws: Law | list[Law], n: NDArray[np.int64], statistic: Floats, null: _Null
 ) -> tuple[Floats, NDArray[np.str_]]:
-    pvalue, names = np.empty(n.size), np.empty(n.size, dtype="U10")
+    # An empty row has no p-value, and that is exact.
+    pvalue, names = np.full(n.size, np.nan), np.full(n.size, "exact", dtype="U10")
     each = [laws] * n.size if isinstance(laws, Law) else laws
     is_continuous = np.array([law.levels is None for law in each], dtype=np.bool_)
     has_limit = (n >= LEAST_LIMIT) | (n == 1) | (kind == "kuiper")
-    by_formula = is_continuous & has_limit & (null.method == "auto")
+    by_formula = is_continuous & has_limit & (n > 0) & (null.method == "auto")
+    is_drawn = ~by_formula & (n > 0)
     if by_formula.any():
         found, is_exact = _native.edf_tails(
             n[by_formula], statistic[by_formula], kind, null.workers
         )
         pvalue[by_formula] = found
         names[by_formula] = np.where(is_exact, "exact", "asymp")
-    seed = options.resampling_seed(null.rng, f"stats.{kind}_1samp") if not by_formula.all() else 0
+    seed = options.resampling_seed(null.rng, f"stats.{kind}_1samp") if is_drawn.any() else 0
     uniform = law_of(lambda u: u)
     drawn: dict[tuple[int, int], Floats] = {}
-    for i in np.flatnonzero(~by_formula):
+    for i in np.flatnonzero(is_drawn):
         law, size = (uniform if is_continuous[i] else each[i]), int(n[i])
         key = (id(law), size)
         if key not in drawn:

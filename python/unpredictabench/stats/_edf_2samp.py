@@ -10,7 +10,8 @@ import numpy as np
 from unpredictabench import _native
 from unpredictabench.errors import InputError
 from unpredictabench.stats import _options as options
-from unpredictabench.stats._arrays import PreparedTruth, RaggedArray, Samples, pairs
+from unpredictabench.stats._arrays import Empty, PreparedTruth, RaggedArray, Samples
+from unpredictabench.stats._distances import opened_pairs
 from unpredictabench.stats._edf import EdfResult, Kind
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def kuiper_2samp(
     method: LabelMethod = "auto",
     n_resamples: int = 9999,
     rng: Seed = None,
+    empty: Empty = "raise",
     workers: int | None = None,
 ) -> EdfResult:
     """Test whether samples come from the law of their truths, by Kuiper's V = D+ + D-.
@@ -50,6 +52,8 @@ def kuiper_2samp(
         Random labelings.
     rng : int or numpy.random.Generator, optional
         Seed of those; a fixed named stream by default.
+    empty : {"raise", "nan"}, default "raise"
+        What to do with empty rows.
     workers : int, optional
         Threads to use; all allowed cores by default. The result does not depend on it.
 
@@ -75,7 +79,7 @@ def kuiper_2samp(
     >>> result.statistic, result.pvalue, result.method
     (1.0, 0.2, 'exact')
     """
-    return _two_sample("kuiper", x, y, _Labels(method, n_resamples, rng, workers))
+    return _two_sample("kuiper", x, y, _Labels(method, n_resamples, rng, empty, workers))
 
 
 def anderson_2samp(
@@ -85,6 +89,7 @@ def anderson_2samp(
     method: LabelMethod = "auto",
     n_resamples: int = 9999,
     rng: Seed = None,
+    empty: Empty = "raise",
     workers: int | None = None,
 ) -> EdfResult:
     """Test whether samples come from the law of their truths, by Anderson and Darling's statistic.
@@ -94,7 +99,7 @@ def anderson_2samp(
 
     Parameters
     ----------
-    x, y, method, n_resamples, rng, workers
+    x, y, method, n_resamples, rng, empty, workers
         As for `kuiper_2samp`.
 
     Returns
@@ -125,7 +130,7 @@ def anderson_2samp(
     >>> round(result.statistic, 4), round(result.pvalue, 4)
     (3.1223, 0.0571)
     """
-    return _two_sample("anderson", x, y, _Labels(method, n_resamples, rng, workers))
+    return _two_sample("anderson", x, y, _Labels(method, n_resamples, rng, empty, workers))
 
 
 def cramervonmises_2samp(
@@ -135,6 +140,7 @@ def cramervonmises_2samp(
     method: LabelMethod = "auto",
     n_resamples: int = 9999,
     rng: Seed = None,
+    empty: Empty = "raise",
     workers: int | None = None,
 ) -> EdfResult:
     """Test whether samples come from the law of their truths, by Cramer and von Mises' statistic.
@@ -144,7 +150,7 @@ def cramervonmises_2samp(
 
     Parameters
     ----------
-    x, y, method, n_resamples, rng, workers
+    x, y, method, n_resamples, rng, empty, workers
         As for `kuiper_2samp`.
 
     Returns
@@ -172,7 +178,7 @@ def cramervonmises_2samp(
     >>> round(result.statistic, 4), round(result.pvalue, 4)
     (0.5952, 0.0571)
     """
-    return _two_sample("cramer", x, y, _Labels(method, n_resamples, rng, workers))
+    return _two_sample("cramer", x, y, _Labels(method, n_resamples, rng, empty, workers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +188,7 @@ class _Labels:
     method: str
     n_resamples: int
     rng: Seed
+    empty: Empty
     workers: int | None
 
     @property
@@ -198,7 +205,7 @@ def _two_sample(
     options.choice("method", labels.method, ("auto", "permutation", "exact"))
     options.resamples(labels.n_resamples)
     options.threads(labels.workers)
-    opened = pairs(x, y)
+    opened, is_empty = opened_pairs(x, y, labels.empty, allow_infinite=True)
     n, m = opened.x.lengths(), _truth_sizes(opened.y)
     _refuse_many_labelings(labels, n, m)
     seed = options.resampling_seed(labels.rng, f"stats.{kind}_2samp")
@@ -210,6 +217,7 @@ def _two_sample(
         )
     if kind == "anderson":
         statistic = _standardised(statistic, n, m)
+    statistic[is_empty] = pvalue[is_empty] = np.nan
     names = np.where(is_exact, "exact", "permutation")
     if opened.is_single:
         return EdfResult(float(statistic[0]), float(pvalue[0]), str(names[0]))
@@ -249,7 +257,7 @@ def _standardised(
 
 def _deviation(n: int, m: int) -> float:
     size = n + m
-    if size < 4:
+    if size < 4 or 0 in {n, m}:
         return float("nan")
     inverse = 1 / np.arange(1, size)
     h = float(inverse.sum())

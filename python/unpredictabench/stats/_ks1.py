@@ -9,7 +9,15 @@ import numpy as np
 
 from unpredictabench import _native
 from unpredictabench.stats import _options as options
-from unpredictabench.stats._arrays import EMPTY, Empty, RaggedArray, Samples, refuse_empty, samples
+from unpredictabench.stats._arrays import (
+    EMPTY,
+    Empty,
+    RaggedArray,
+    Samples,
+    nonempty_samples,
+    refuse_empty,
+    samples,
+)
 from unpredictabench.stats._ks import ALTERNATIVES, Alternative, KsResult
 from unpredictabench.stats._laws import Cdf, Floats, Law, LawLike, law_of, laws_of
 
@@ -134,6 +142,7 @@ def ks_confidence_band(
     *,
     confidence_level: float = 0.95,
     cdf_left: Cdf | None = None,
+    empty: Empty = "raise",
 ) -> KsBand:
     """Bound the distance between the law that a sample comes from and a target.
 
@@ -147,6 +156,8 @@ def ks_confidence_band(
         Coverage that the interval has at least, in (0, 1).
     cdf_left : callable, optional
         As for `ks_1samp`.
+    empty : {"raise", "nan"}, default "raise"
+        What to do with empty rows.
 
     Returns
     -------
@@ -176,11 +187,13 @@ def ks_confidence_band(
     (0.7841, 0.0, 1.0)
     """
     options.level("confidence_level", confidence_level)
-    opened = samples(x, name="x")
+    opened = nonempty_samples(x, empty)
     laws = laws_of(target, len(opened), is_single=opened.is_single, cdf_left=cdf_left)
     counts = options.invalid_counts(0, len(opened))
     statistic, _, _ = _statistics(opened, laws, counts, "two-sided", None)
-    width = np.minimum(np.sqrt(np.log(2 / (1 - confidence_level)) / (2 * opened.lengths())), 1.0)
+    n = opened.lengths()
+    n_or_nan = np.where(n > 0, n, np.nan)
+    width = np.minimum(np.sqrt(np.log(2 / (1 - confidence_level)) / (2 * n_or_nan)), 1.0)
     low, high = np.maximum(statistic - width, 0.0), np.minimum(statistic + width, 1.0)
     if opened.is_single:
         return KsBand(float(low[0]), float(high[0]), float(width[0]))

@@ -13,17 +13,18 @@ from unpredictabench.records import Interval
 from unpredictabench.stats import _options as options
 from unpredictabench.stats._bootstrap_2samp import IntervalArrays
 from unpredictabench.stats._convert import plain_array
-from unpredictabench.stats._pools import Integers, Pools, first_answers, pools_of
+from unpredictabench.stats._pools import Integers, Pools, first_answers, pools_of, refuse_nothing
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from unpredictabench.stats._arrays import RaggedArray
+    from unpredictabench.stats._arrays import Empty, RaggedArray
     from unpredictabench.stats._laws import Floats
 
 Estimator: TypeAlias = Literal["subsets", "first"]
 NEEDS_MORE = "needs n < the number of answers"
 TOO_FEW = "needs at least n answers"
+NO_TRUTH = "no draws to compare with"
 UNRELIABLE = "unreliable: n is more than half of the answers"
 ONE_SUBSET = "one subset has no spread"
 MOST_ANSWERS = 10_000
@@ -66,6 +67,7 @@ def ks_at_n(
     alpha: float = 1e-4,
     estimator: Estimator = "subsets",
     n_invalid: int | ArrayLike = 0,
+    empty: Empty = "raise",
     workers: int | None = None,
 ) -> KsAtNResult:
     """Estimate the probability that N answers pass the Kolmogorov-Smirnov test.
@@ -88,6 +90,8 @@ def ks_at_n(
     n_invalid : int or array_like of int, default 0
         Invalid answers in the pool beside `x`, one number or one a row. For "first" the number
         among the first N slots instead: an array in the shape of the result.
+    empty : {"raise", "nan"}, default "raise"
+        What to do with pools without any answer, valid or not, and with empty truths.
     workers : int, optional
         Threads to use; all allowed cores by default. The result does not depend on it.
 
@@ -131,12 +135,15 @@ def ks_at_n(
     options.choice("estimator", estimator, ("subsets", "first"))
     pool_invalid = n_invalid if estimator == "subsets" else 0
     pools = pools_of(x, y_or_target, n_invalid=pool_invalid, workers=workers)
+    refuse_nothing(pools, empty, n_invalid)
     critical, method = pools.bands(sizes, alpha)
     if estimator == "subsets":
         rate, error, reason = _by_subsets(pools, sizes, alpha)
     else:
         rate, reason = _by_first(pools, sizes, n_invalid, alpha)
         error = np.full(rate.shape, np.nan)
+    lacking = pools.lacks_truth()
+    rate[lacking], reason[lacking] = np.nan, NO_TRUTH
     where = (0 if pools.x.is_single else slice(None), 0 if is_scalar_n else slice(None))
     rate, error, critical, reason = rate[where], error[where], critical[where], reason[where]
     shown = int(sizes[0]) if is_scalar_n else sizes
@@ -221,14 +228,16 @@ def half_life(
     level: float = 0.5,
     n_invalid: int | ArrayLike = 0,
     confidence_level: float = 0.95,
+    empty: Empty = "raise",
     workers: int | None = None,
 ) -> HalfLifeResult:
     """Estimate the largest N at which the pass rate is still at least a half.
 
     Parameters
     ----------
-    x, y_or_target, alpha, n_invalid, workers
-        As for `ks_at_n`.
+    x, y_or_target, alpha, n_invalid, empty, workers
+        As for `ks_at_n`. Nothing is known of the half-life of an empty row: `n_star` is 0, it is
+        censored, and its interval is from 0 to infinity.
     level : float, default 0.5
         The pass rate asked for, in (0, 1).
     confidence_level : float, default 0.95
@@ -261,19 +270,22 @@ def half_life(
     for name, share in (("alpha", alpha), ("level", level), ("confidence_level", confidence_level)):
         options.level(name, share)
     pools = pools_of(x, y_or_target, n_invalid=n_invalid, workers=workers)
+    refuse_nothing(pools, empty, n_invalid)
     slots = pools.x.lengths() + pools.invalid
     most = int(slots.max(initial=1))
     if most > MOST_ANSWERS:
         raise InputError("x", f"hold at most {MOST_ANSWERS} answers, invalid ones included", most)
     sizes = np.arange(1, most + 1, dtype=np.int64)
     rate, error, _ = _by_subsets(pools, sizes, alpha)
+    is_unknown = pools.lacks_truth()
+    rate[is_unknown] = np.nan
     width = NormalDist().inv_cdf((1 + confidence_level) / 2) * np.nan_to_num(error)
     n_star = _largest(rate >= level)
     # The verdict on the whole pool has no error of its own: it cannot prove a lower end.
     low = _largest((rate - width >= level) & (sizes < slots[:, None]))
     high = _largest(rate + width >= level).astype(np.float64)
-    high[high >= slots - 1] = np.inf
-    is_censored = n_star >= slots
+    high[(high >= slots - 1) | is_unknown] = np.inf
+    is_censored = (n_star >= slots) | is_unknown
     if pools.x.is_single:
         interval = Interval(float(low[0]), float(high[0]))
         return HalfLifeResult(int(n_star[0]), interval, bool(is_censored[0]))

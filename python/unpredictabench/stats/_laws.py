@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 Floats: TypeAlias = NDArray[np.float64]
 Cdf: TypeAlias = Callable[[Floats], Any]
 LawLike: TypeAlias = NumericTarget | Cdf
+
+CDF_ERROR: Final = 1e-7
+"""How far a user's cdf may fall: numerical integrals are off by 1.5e-8 by SciPy's default, and
+special functions by tens of units in the last place."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +50,10 @@ class Law:
     def values(self, x: Floats) -> tuple[Floats, Floats]:
         """Return the cdf and its left limit at `x`, checked to be probabilities."""
         upper = _probabilities(self.cdf, x)
-        return upper, upper if self.levels is None else _probabilities(self.cdf_left, x)
+        lower = upper if self.levels is None else _probabilities(self.cdf_left, x)
+        if self.key is None:
+            _refuse_lawless(x, upper, lower)
+        return upper, lower
 
     def deciding_levels(self, n: NDArray[np.int64], d: Floats) -> tuple[Floats, Floats]:
         """Return for pairs (n, d) the levels at which a count is `d` or more away from the law.
@@ -144,6 +151,27 @@ def _probabilities(cdf: Cdf, x: Floats) -> Floats:
         i = int(bad.argmax())
         raise InputError("target", "have a cdf within [0, 1]", f"{values[i]} at {x[i]}")
     return values
+
+
+def _refuse_lawless(x: Floats, upper: Floats, lower: Floats) -> None:
+    """Raise when a user's functions are no cdf and left limit at some observations."""
+    order = np.argsort(x)
+    _refuse_decreasing("target", x[order], upper[order])
+    if lower is upper:
+        return
+    _refuse_decreasing("cdf_left", x[order], lower[order])
+    is_above = lower > upper + CDF_ERROR
+    if is_above.any():
+        i = int(is_above.argmax())
+        raise InputError("cdf_left", "be at most the cdf", f"{lower[i]} above {upper[i]} at {x[i]}")
+
+
+def _refuse_decreasing(name: str, x: Floats, p: Floats) -> None:
+    """Raise when probabilities fall by more than `CDF_ERROR` along sorted observations."""
+    falls = np.maximum.accumulate(p) - p > CDF_ERROR
+    if falls.any():
+        i = int(falls.argmax())
+        raise InputError(name, "have a cdf that never decreases", f"a fall to {p[i]} at {x[i]}")
 
 
 def _levels(ppf: Cdf, cdf: Cdf, cdf_left: Cdf, u: Floats) -> tuple[Floats, Floats]:

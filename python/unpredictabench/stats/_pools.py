@@ -9,12 +9,21 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy as np
 
 from unpredictabench import _native
-from unpredictabench.stats._arrays import Pairs, RaggedArray, Samples, pairs, samples
+from unpredictabench.stats._arrays import (
+    EMPTY,
+    Empty,
+    Pairs,
+    RaggedArray,
+    Samples,
+    pairs,
+    refuse_empty,
+    samples,
+)
 from unpredictabench.stats._bands import law_bands, truth_bands
 from unpredictabench.stats._ks import ks_2samp
 from unpredictabench.stats._ks1 import cdf_values, ks_1samp, small_chunks
 from unpredictabench.stats._laws import Floats, Law, laws_of
-from unpredictabench.stats._options import invalid_counts, threads
+from unpredictabench.stats._options import choice, counted, invalid_counts, threads
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -39,6 +48,9 @@ class Pools(Protocol):
     def shares(self, n: Integers, alpha: float) -> tuple[Floats, Floats]:
         """Return shares of passing subsets of shape (pools, n), and their standard errors."""
 
+    def lacks_truth(self) -> NDArray[np.bool_]:
+        """Tell which pools have nothing to be compared with."""
+
     def pvalues(self, answers: Any, n_invalid: Integers) -> Floats:
         """Test whole rows of answers (None: the pools themselves)."""
 
@@ -56,6 +68,21 @@ def pools_of(
     both = pairs(x, y_or_target, allow_empty=True)
     invalid = invalid_counts(n_invalid, len(both))
     return TruthPools(both.x, invalid, x, both, y_or_target, workers)
+
+
+def refuse_nothing(pools: Pools, empty: Empty, n_invalid: int | ArrayLike) -> None:
+    """Refuse pools without any answer, valid or not, and truths without draws."""
+    if choice("empty", empty, EMPTY) == "nan":
+        return
+    answers = pools.x.lengths()
+    lost = counted("n_invalid", n_invalid)
+    # One number, one a row, or (first answers) one a row and N.
+    each = np.broadcast_to(lost, answers.shape) if lost.ndim == 0 else lost
+    if each.size % max(answers.size, 1) == 0:
+        answers = answers + each.reshape(answers.size, -1).sum(axis=1)
+    refuse_empty(pools.x, answers == 0)
+    if isinstance(pools, TruthPools) and isinstance(pools.both.y, Samples):
+        refuse_empty(pools.both.y, pools.lacks_truth())
 
 
 def _is_law(y_or_target: object) -> bool:
@@ -83,6 +110,10 @@ class LawPools:
             return np.broadcast_to(shared, shape).copy(), "law"
         each = [law_bands(law, n, alpha, self.workers) for law in self.laws]
         return np.array(each, dtype=np.float64).reshape(shape), "law"
+
+    def lacks_truth(self) -> NDArray[np.bool_]:
+        """Tell which pools have nothing to be compared with: none."""
+        return np.zeros(len(self.x), dtype=np.bool_)
 
     def shares(self, n: Integers, alpha: float) -> tuple[Floats, Floats]:
         """Return shares of passing subsets of shape (pools, n), and their standard errors."""
@@ -123,13 +154,23 @@ class TruthPools:
     truth: Any
     workers: int | None
 
+    def lacks_truth(self) -> NDArray[np.bool_]:
+        """Tell which pools have nothing to be compared with."""
+        if isinstance(self.both.y, _native.Truth):
+            return np.zeros(len(self.x), dtype=np.bool_)
+        return np.asarray(self.both.y.lengths() == 0)
+
     def _heights(self, n: Integers, alpha: float) -> tuple[Integers, Integers, str]:
         """Return integer bands of shape (truths, n), the truths' sizes, and the null."""
         counts = self._cumulative_counts()
-        each = [truth_bands(count, n, alpha, self.workers) for count in counts]
-        heights = np.array([height for height, _ in each], dtype=np.int64).reshape(-1, n.size)
-        names = {name for _, name in each}
-        sizes = np.array([count[-1] for count in counts], dtype=np.int64)
+        each = [
+            truth_bands(count, n, alpha, self.workers) if count.size else None for count in counts
+        ]
+        nothing = np.zeros(n.size, dtype=np.int64)
+        heights = np.array([band[0] if band else nothing for band in each], dtype=np.int64)
+        names = {band[1] for band in each if band}
+        sizes = np.array([count[-1] if count.size else 0 for count in counts], dtype=np.int64)
+        heights = heights.reshape(-1, n.size)
         return heights, sizes, names.pop() if len(names) == 1 else "fixed_band"
 
     def _cumulative_counts(self) -> list[Integers]:
@@ -144,7 +185,8 @@ class TruthPools:
     def bands(self, n: Integers, alpha: float) -> tuple[Floats, str]:
         """Return critical distances of shape (pools, n), and the null they come from."""
         heights, sizes, method = self._heights(n, alpha)
-        critical = heights / (n * sizes[:, None])
+        # A truth without draws has no band: NaN.
+        critical = heights / (n * np.where(sizes > 0, sizes, np.nan)[:, None])
         return np.broadcast_to(critical, (len(self.x), n.size)).copy(), method
 
     def shares(self, n: Integers, alpha: float) -> tuple[Floats, Floats]:
