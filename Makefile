@@ -62,7 +62,7 @@ test-python: $(STAMP)  ## the ordinary tests
 	$(PYTEST) -n auto -m "not slow and not eco"
 
 test-slow: $(STAMP)  ## calibration and fault tests that take minutes
-	$(PYTEST) -m slow
+	$(PYTEST) -n auto -m slow
 
 test-eco: $(STAMP)  ## Ray and Inspect AI
 	$(PYTEST) -m eco
