@@ -24,12 +24,12 @@ const SAFE_EXPONENT: f64 = 450.0;
 
 /// The power of two to scale values by before their `order`th powers (and squares) are summed: 1
 /// where these are far from the ends of the range of a double, else one that brings differences of
-/// values up to `largest` below 1.
+/// values up to `largest` to about 1 at the most.
 ///
 /// ```
 /// use unpredictabench::scale::for_powers;
 /// assert_eq!(for_powers(1e100, 1.0), 1.0);
-/// assert!(1e308 * for_powers(1e308, 1.0) < 0.5);
+/// assert!(1e308 * for_powers(1e308, 1.0) < 1.0);
 /// assert!(1e-300 * for_powers(1e-300, 2.0) >= 0.25);
 /// ```
 #[must_use]

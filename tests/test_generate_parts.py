@@ -19,9 +19,11 @@ from unpredictabench.generate.alarms import (
     undercounted,
 )
 from unpredictabench.generate.budget import Meter
+from unpredictabench.generate.planning import selected
 from unpredictabench.generate.stopping import Prefix
-from unpredictabench.records import Completion, Extraction, Message, Request
+from unpredictabench.records import CATEGORIES, Completion, Extraction, Message, Request
 from unpredictabench.streams import stream
+from unpredictabench.tasks import load_suite
 
 WORDS = (Message("user", "x" * 80),)  # 20 tokens and 4 of the frame
 LONG = "The number that I have drawn for you is 17.25."
@@ -201,3 +203,17 @@ def test_the_default_rule_never_stops():
     """It is a rule like any other, and its name says what it does."""
     assert isinstance(NEVER, StopRule)
     assert (NEVER.name, NEVER.done("t", answers("1" * 1000))) == ("never", False)
+
+
+def test_a_smaller_choice_of_tasks_lies_within_a_larger_one():
+    """Fewer tasks of every category are among the more, so that a smaller repeat asks no others."""
+    v1 = load_suite("v1")
+    before = set()
+    for limit in (1, 2, 3, 5, 20, 79, 200):
+        chosen = {task.id for task in selected(v1, limit_tasks=limit)}
+        assert before <= chosen
+        assert len(chosen) == sum(
+            min(limit, len(v1.select(category=category))) for category in CATEGORIES
+        )
+        before = chosen
+    assert before == set(v1.ids)

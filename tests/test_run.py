@@ -126,6 +126,14 @@ def test_a_wrong_url_is_one_sentence(shown):
     assert "no connection to http://127.0.0.1:9/v1" in err.splitlines()[-1]
 
 
+def test_a_first_try_without_answers_binds_no_later_one(shown, tmp_path):
+    """What an endpoint that never answered was asked is no part of the run that follows."""
+    out = ("-o", str(tmp_path / "run"))
+    assert run("m", "--base-url", "http://127.0.0.1:9/v1", *SMALL, *out, "-y")[0] == 1
+    assert not list((tmp_path / "run").glob("*.sqlite*"))
+    assert run("sim:perfect", *SMALL, *out)[0] == 0
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

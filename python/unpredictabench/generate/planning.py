@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 from unpredictabench.errors import InputError
 from unpredictabench.records import CATEGORIES, Request, Settings
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from unpredictabench.tasks import Suite
 
 Sampling: TypeAlias = Literal["independent", "batch"]
+_GOLDEN: Final = (5**0.5 - 1) / 2
+"""Steps of the golden section fall evenly however many they are (Weyl's sequence)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,9 +186,14 @@ def selected(
 
 
 def _spread(group: Sequence[Task], limit: int | None) -> Sequence[Task]:
-    """Take the middle of each of `limit` equal stretches."""
+    """Take `limit` tasks spread evenly, those of a smaller limit among them."""
     n = len(group) if limit is None else min(limit, len(group))
-    return [group[(2 * place + 1) * len(group) // (2 * n)] for place in range(n)]
+    chosen: set[int] = set()
+    place = 0.5
+    while len(chosen) < n:
+        chosen.add(int(place * _GOLDEN % 1.0 * len(group)))
+        place += 1.0
+    return [group[i] for i in sorted(chosen)]
 
 
 def _choices(settings: Settings) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from unpredictabench.clients import DEFAULT_MODEL, client_for, default_style
 from unpredictabench.clients.words import KINDS
-from unpredictabench.errors import StudyError, UnpredictabenchError, nearest, shortened
+from unpredictabench.errors import ClientError, StudyError, UnpredictabenchError, nearest, shortened
 from unpredictabench.generate.budget import (
     GUESSED_ANSWER_TOKENS,
     GUESSED_REASONING_TOKENS,
@@ -21,11 +21,12 @@ from unpredictabench.generate.budget import (
 from unpredictabench.generate.early import StopWord, stop_rule
 from unpredictabench.generate.planning import Design, Work, work
 from unpredictabench.generate.running import CONCURRENCY, closing, generate_async, in_own_loop
+from unpredictabench.store import forget_without_answers
 from unpredictabench.tasks import load_suite
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 
     from unpredictabench.clients import Client
     from unpredictabench.clients.transport import Endpoint
@@ -249,24 +250,32 @@ def perform(job: Job, *, progress: Callable[[Progress], None] | None = None) -> 
     -------
     Run
         The stored run.
+
+    Raises
+    ------
+    ClientError
+        The model could not be asked; a run that got no answer is not kept.
     """
     client, budget = job.client(), job.budget()
     suite = load_suite(job.suite, variant=job.variant)
-    return in_own_loop(
-        lambda: closing(
+
+    def asking() -> Coroutine[object, object, Run]:
+        return generate_async(
+            suite,
             client,
-            generate_async(
-                suite,
-                client,
-                job.folder(),
-                job.design(),
-                concurrency=job.concurrency or CONCURRENCY,
-                budget=budget,
-                stop=job.rule(suite),
-                progress=progress,
-            ),
+            job.folder(),
+            job.design(),
+            concurrency=job.concurrency or CONCURRENCY,
+            budget=budget,
+            stop=job.rule(suite),
+            progress=progress,
         )
-    )
+
+    try:
+        return in_own_loop(lambda: closing(client, asking()))
+    except ClientError:
+        forget_without_answers(job.folder())
+        raise
 
 
 def slug(text: str) -> str:

@@ -6,7 +6,7 @@ from unpredictabench.store.exchange import export_run, import_run
 from unpredictabench.store.reading import Event, Run, open_run
 from unpredictabench.store.readings import keep_readings, last_readings
 from unpredictabench.store.rows import Planned
-from unpredictabench.store.writing import Writer, open_writer
+from unpredictabench.store.writing import Writer, forget_without_answers, open_writer
 
 __all__ = [
     "Event",
@@ -14,6 +14,7 @@ __all__ = [
     "Run",
     "Writer",
     "export_run",
+    "forget_without_answers",
     "import_run",
     "keep_readings",
     "last_readings",

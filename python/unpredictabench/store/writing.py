@@ -204,6 +204,27 @@ def open_writer(
     return Writer(folder, connection=connection, descriptor=descriptor, is_resumed=is_resumed)
 
 
+def forget_without_answers(path: str | os.PathLike[str]) -> None:
+    """Remove a run that got no answer, so that its settings and plan bind no later try.
+
+    Parameters
+    ----------
+    path : path
+        The run folder. A run with an answer, or one that cannot be read or is being written, stays.
+    """
+    file = Path(path) / schema.FILE_NAME
+    with contextlib.suppress(StoreError, OSError, sqlite3.Error), contextlib.ExitStack() as undo:
+        descriptor = lock.acquire(file.parent)
+        undo.callback(lock.release, descriptor)
+        connection = sqlite3.connect(file)
+        undo.callback(connection.close)
+        schema.version_of(connection, file)
+        (has_answers,) = connection.execute("SELECT EXISTS (SELECT 1 FROM completions)").fetchone()
+        if not has_answers:
+            for name in (file, f"{file}-wal", f"{file}-shm"):
+                Path(name).unlink(missing_ok=True)
+
+
 @contextlib.contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """Commit what is done inside at the end, or nothing of it."""
