@@ -92,3 +92,17 @@ def test_level_is_kept_for_every_law(law):
         independence_test(draw(), level=level).verdict == "dependent" for _ in range(n_runs)
     )
     assert n_wrong / n_runs <= level + 3 * math.sqrt(level * (1 - level) / n_runs)
+
+
+@pytest.mark.parametrize("n", range(10, 60))
+def test_constant_answers_pass_at_any_size(n):
+    """Equal answers have no order, whatever lots are drawn for their ranks."""
+    assert independence_test([1.0] * n, level=0.5).pvalue == 1.0
+
+
+def test_words_are_not_answers():
+    """Answers that are no numbers, and a level that is none, are errors with their name."""
+    with pytest.raises(InputError, match="x must"):
+        independence_test(["a"] * 20)
+    with pytest.raises(InputError, match="level must"):
+        independence_test([1.0] * 20, level="a")

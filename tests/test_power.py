@@ -175,3 +175,25 @@ def test_faithful_samples_fail_at_the_rate_alpha():
     continuous = [task for task in suite if task.support == "continuous"]
     p = calibrate(continuous, n_replicates=40, seed=1).pvalues.ravel()
     assert ks_1samp(p, lambda u: u).pvalue > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("argument", "alternative", "effect"),
+    [
+        ("effect", "shift", "much"),
+        ("effect", NORMAL.cdf, 1.0),
+        ("alternative", np.array(["shift", "scale"]), None),
+        ("alternative", lambda x: x * math.nan, None),
+        ("alternative", lambda _: 0.5, None),
+    ],
+)
+def test_a_wrong_alternative_is_named(argument, alternative, effect):
+    """What is no effect, no size or no cdf is an error with its name."""
+    with pytest.raises(InputError, match=argument):
+        power(NORMAL, 9, alternative, effect)
+
+
+def test_whole_answers_that_are_not_moved_fail_at_the_size():
+    """A shift by 0 moves whole answers by 0."""
+    found = power(POISSON, 30, "shift", 0.0, alpha=0.05)
+    assert found.power == pytest.approx(found.size, rel=1e-9)

@@ -293,3 +293,17 @@ def test_false_alarms_stay_below_alpha_over_a_long_horizon():
                 n_alarms += log_e_process(cells, np.full(12, 1 / 12)).max() >= -math.log(alpha)
             error = math.sqrt(alpha * (1 - alpha) / (n_runs / 2))
             assert n_alarms / (n_runs / 2) <= alpha + 3 * error
+
+
+@pytest.mark.parametrize(
+    ("argument", "n", "alpha"), [("n", 0, 0.1), ("alpha", 9, 1), ("alpha", 9, 0)]
+)
+def test_critical_values_need_answers_and_a_level(argument, n, alpha):
+    """No answers, or a level of 0 or 1, have no critical value."""
+    law = next(task.target for task in load_suite("v1") if task.support != "nominal")
+    with pytest.raises(InputError, match=argument):
+        critical_distance(law, n, alpha=alpha)
+    with pytest.raises(InputError, match=argument):
+        critical_variation([0.5, 0.5], n, alpha=alpha)
+    with pytest.raises(InputError, match=argument):
+        stop_rule("curtail", [], n_samples=n, alpha=alpha)

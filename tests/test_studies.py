@@ -243,3 +243,17 @@ def test_planned_comparisons_have_their_power():
         z = sample.mean() / (sample.std(ddof=1) / math.sqrt(sample.size))
         seen += abs(z) > 1.96
     assert seen / 400 == pytest.approx(0.8, abs=0.08)
+
+
+@pytest.mark.parametrize(
+    ("argument", "rates", "clusters", "level"),
+    [
+        ("first", {"a": float("nan")}, {"a": "x"}, 0.95),
+        ("clusters", {"a": 1.0}, {}, 0.95),
+        ("confidence_level", {"a": 1.0}, {"a": "x"}, 1.0),
+    ],
+)
+def test_a_difference_names_what_is_wrong(argument, rates, clusters, level):
+    """A rate that is NaN, a task without a cluster and a level of 1 are errors with their name."""
+    with pytest.raises(InputError, match=argument):
+        difference(rates, {"a": 0.0}, clusters, confidence_level=level)

@@ -81,6 +81,10 @@ class Curtailment:
     """
 
     def __init__(self, tasks: Iterable[Task], *, n_samples: int, alpha: float = ALPHA) -> None:
+        if n_samples < 1:
+            raise InputError("n_samples", "be at least 1", n_samples)
+        if not 0 < alpha < 1:
+            raise InputError("alpha", "lie strictly between 0 and 1", alpha)
         self._n, self._alpha = n_samples, alpha
         self._judges = _Judges(tasks, lambda task: _curtailed(task, n_samples, alpha))
 

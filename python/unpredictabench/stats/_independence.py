@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 import numpy as np
 
 from unpredictabench.errors import InputError
+from unpredictabench.stats import _options as options
 from unpredictabench.stats._ks1 import ks_1samp
 from unpredictabench.streams import stream
 
@@ -120,8 +121,7 @@ def independence_test(
     ('dependent', 3)
     """
     values = _checked(x, "x")
-    if not 0 < level < 1:
-        raise InputError("level", "lie strictly between 0 and 1", level)
+    options.level("level", level)
     scores = None if pit is None else _checked(pit, "pit")
     if scores is not None and scores.size != values.size:
         raise InputError("pit", f"have one value an answer ({values.size})", scores.size)
@@ -134,6 +134,8 @@ def independence_test(
     null = _null(seen.size)
     hits = (null >= observed[:, None] - 1e-9).sum(axis=1)
     pvalues = dict(zip(STATISTICS, ((hits + 1) / (null.shape[1] + 1)).tolist(), strict=True))
+    if bool((values == values[0]).all()):  # the order drawn for the ties is no evidence
+        pvalues = dict.fromkeys(STATISTICS, 1.0)
     pvalues["cycle"] = cycle
     if scores is not None:
         pvalues["too-uniform"] = 1.0 - float(ks_1samp(scores, lambda u: u).pvalue)
@@ -184,7 +186,10 @@ def exact_cycle(x: ArrayLike) -> tuple[int | None, float]:
 
 
 def _checked(x: ArrayLike, name: str) -> Floats:
-    values = np.asarray(x, dtype=np.float64)
+    try:
+        values = np.asarray(x, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(name, "be one-dimensional numbers", x) from error
     if values.ndim != 1 or np.isnan(values).any():
         raise InputError(name, "be one-dimensional, without NaN", x)
     return values

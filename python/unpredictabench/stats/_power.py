@@ -135,11 +135,13 @@ def power(
     _checked(n, alpha, least_power)
     test = _Test(target, n, alpha)
     if callable(alternative):
+        if effect is not None:
+            raise InputError("effect", "be left out beside a cdf", effect)
         found = test.powers([alternative])
         return PowerResult(n, "cdf", None, float(found[0]), test.size, test.critical)
     name = _known(alternative)
     if effect is not None:
-        seen = float(test.powers_of(name, np.array([float(effect)]))[0])
+        seen = float(test.powers_of(name, np.array([_sized(effect)]))[0])
         return PowerResult(n, name, float(effect), seen, test.size, test.critical)
     smallest, seen = _smallest(test, name, least_power)
     if smallest is None:
@@ -185,9 +187,10 @@ def answers_needed(
     """
     name = _known(alternative)
     _checked(1, alpha, least_power)
+    size = _sized(effect)
 
     def is_seen(n: int) -> bool:
-        seen = _Test(target, n, alpha).powers_of(name, np.array([float(effect)]))
+        seen = _Test(target, n, alpha).powers_of(name, np.array([size]))
         return bool(seen[0] >= least_power)
 
     low, high = 0, 1
@@ -243,7 +246,7 @@ def altered(target: NumericTarget, name: Effect, effect: float) -> Callable[[Flo
     # Whole answers stay whole: off the lattice any test sees them at once.
     is_whole = _is_whole(target)
     if name == "shift":
-        move = _snapped(effect * unit) if is_whole else effect * unit
+        move = _snapped(effect * unit) if is_whole and effect else effect * unit
         return lambda x: target.cdf(x - move)
     if name == "rounding":
         step = _snapped(effect * unit) if is_whole else effect * unit
@@ -285,7 +288,10 @@ def _levels(cdf: Callable[[Floats], Floats], x: Floats, *, is_left: bool) -> Flo
     levels = np.full(x.shape, np.nan)
     is_there = ~np.isnan(x)
     # The kernel takes levels for steps inside of (0, 1).
-    levels[is_there] = np.clip(cdf(at[is_there]), _LEAST_LEVEL, 1 - _LEAST_LEVEL)
+    found = np.asarray(cdf(at[is_there]), dtype=np.float64)
+    if found.shape != (int(is_there.sum()),) or np.isnan(found).any():
+        raise InputError("alternative", "be a cdf that gives a level for every value", found)
+    levels[is_there] = np.clip(found, _LEAST_LEVEL, 1 - _LEAST_LEVEL)
     return levels
 
 
@@ -310,10 +316,14 @@ def _smallest(test: _Test, name: Effect, least: float) -> tuple[float | None, fl
 
 
 def _known(alternative: object) -> Effect:
-    if alternative not in get_args(Effect):
+    if not isinstance(alternative, str) or alternative not in get_args(Effect):
         names = ", ".join(get_args(Effect))
         raise InputError("alternative", f"be one of {names}, or a cdf", alternative)
     return alternative  # type: ignore[return-value]  # checked in the line above
+
+
+def _sized(effect: object) -> float:
+    return options.real("effect", effect, "be finite, and above 0 unless it is a shift")
 
 
 def _checked(n: int, alpha: float, least_power: float) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from unpredictabench.errors import InputError
+from unpredictabench.stats import _options as options
 from unpredictabench.stats._bands import law_bands
 from unpredictabench.stats._laws import law_of
 from unpredictabench.stats._nominal import law_of_labels
@@ -111,6 +112,8 @@ def log_e_process(
 
 def critical_distance(target: LawLike, n: int, *, alpha: float) -> float:
     """Return the KS distance from a law at or beyond which `n` answers fail; above 1 for never."""
+    options.whole("n", n, 1, options.MOST_ANSWERS)
+    options.level("alpha", alpha)
     return float(law_bands(law_of(target), np.array([n], dtype=np.int64), alpha, None)[0])
 
 
@@ -123,6 +126,8 @@ def critical_variation(probabilities: ArrayLike, n: int, *, alpha: float) -> flo
     it, which is larger but takes no time: the null would have to be drawn.
     """
     p = np.asarray(probabilities, dtype=np.float64)
+    options.whole("n", n, 1, options.MOST_ANSWERS)
+    options.level("alpha", alpha)
     law = law_of_labels(p, method="auto", n_resamples=1, rng=None, workers=None)
     if law.is_exact(n):
         return law.critical(n, alpha)

@@ -91,7 +91,7 @@ def difference(
     Raises
     ------
     InputError
-        If the models have no task in common.
+        If the models have no task in common, a rate is not finite, or a task has no cluster.
 
     Notes
     -----
@@ -119,6 +119,13 @@ def difference(
         raise InputError("second", "have a task in common with first", sorted(second)[:3])
     x = np.array([first[task] for task in tasks])
     y = np.array([second[task] for task in tasks])
+    if not np.isfinite(x - y).all():
+        raise InputError("first and second", "hold finite rates", [x.tolist(), y.tolist()])
+    if not 0 < confidence_level < 1:
+        raise InputError("confidence_level", "lie strictly between 0 and 1", confidence_level)
+    missing = [task for task in tasks if task not in clusters]
+    if missing:
+        raise InputError("clusters", "name the cluster of every common task", missing[:3])
     labels = [clusters[task] for task in tasks]
     n_clusters = len(set(labels))
     estimate = float((x - y).mean())
