@@ -127,7 +127,8 @@ async def opened():
     """Start Chromium and give its page; fail where it is not installed."""
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     assert program, "Chromium is missing: apt-get install chromium"
-    with tempfile.TemporaryDirectory() as profile:
+    # A browser that was told to end may still write into its profile.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         process = subprocess.Popen(  # noqa: ASYNC220 - it starts at once
             [program, *FLAGS, f"--user-data-dir={profile}", "about:blank"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

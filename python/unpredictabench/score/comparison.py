@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from itertools import combinations
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
@@ -219,7 +220,7 @@ def _common_n(runs: Sequence[RunScore]) -> int:
     if not sizes:
         rule = f"all have answers that count under {runs[0].protocol!r} for one N"
         reach = [max(filter(run.has_score, run.n), default=0) for run in runs]
-        shown = (f"{run.name} up to {n}" for run, n in zip(runs, reach, strict=True))
+        shown = (f"{PurePath(run.name).name} up to {n}" for run, n in zip(runs, reach, strict=True))
         raise InputError("runs", rule, "; ".join(shown))
     return max(sizes)
 
