@@ -257,3 +257,12 @@ def test_a_difference_names_what_is_wrong(argument, rates, clusters, level):
     """A rate that is NaN, a task without a cluster and a level of 1 are errors with their name."""
     with pytest.raises(InputError, match=argument):
         difference(rates, {"a": 0.0}, clusters, confidence_level=level)
+
+
+def test_one_cluster_is_not_certain():
+    """A difference seen in one cluster, or the same in all, has an interval around it."""
+    one = difference({"a": 1.0}, {"a": 0.5}, {"a": "x"})
+    assert one.tasks_like_these.low < 0.0 < one.estimate < one.tasks_like_these.high <= 1.0
+    rates = {str(i): 0.75 for i in range(20)}
+    same = difference(rates, dict.fromkeys(rates, 0.5), {task: task for task in rates})
+    assert 0.0 < same.tasks_like_these.low < same.estimate == 0.25 < same.tasks_like_these.high

@@ -96,8 +96,9 @@ def difference(
     Notes
     -----
     "tasks like these" resamples whole clusters with both models' rates (BCa; percentiles for fewer
-    than ten clusters). Where no task differs the bootstrap knows no spread: the interval is then
-    plus and minus Wilson's upper bound for the share of clusters that differ, given none of k does.
+    than ten clusters). Where all clusters differ by the same the bootstrap knows no spread: the
+    interval is then widened by Wilson's upper bound for the share of clusters that would differ
+    from it, given that none of k does.
     "this benchmark" is ``d ± z sqrt(sum e1^2 + e2^2) / T``, for answers drawn anew and the tasks
     as they are. The p-value is (b + 1) / (B + 1) over 9,999 sign flips of the clusters' sums, or
     exact over all of them for up to 13 clusters.
@@ -129,20 +130,22 @@ def difference(
     labels = [clusters[task] for task in tasks]
     n_clusters = len(set(labels))
     estimate = float((x - y).mean())
-    if bool((x == y).all()):
+    found = bootstrap(
+        [x, y],
+        clusters=labels,
+        paired=True,
+        n_resamples=n_resamples,
+        confidence_level=confidence_level,
+    )
+    interval, replicates, method = (
+        found.confidence_interval,
+        found.bootstrap_distribution,
+        found.method,
+    )
+    if interval.low == interval.high:
         half = wilson_interval(0, n_clusters, confidence_level=confidence_level).high
-        interval, replicates = Interval(-half, half), np.zeros(n_resamples)
-        method = "wilson (no task differs)"
-    else:
-        found = bootstrap(
-            [x, y],
-            clusters=labels,
-            paired=True,
-            n_resamples=n_resamples,
-            confidence_level=confidence_level,
-        )
-        interval, replicates = found.confidence_interval, found.bootstrap_distribution
-        method = found.method
+        interval = Interval(max(-1.0, interval.low - half), min(1.0, interval.high + half))
+        method = "wilson (no cluster differs from another)"
     here, reason = _this_benchmark(estimate, tasks, errors, confidence_level)
     pvalue = _sign_flips(x - y, labels)
     return Difference(
