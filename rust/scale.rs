@@ -13,10 +13,11 @@ pub fn power_of_two_below_inverse(largest: f64) -> f64 {
     if largest == 0.0 || !largest.is_finite() {
         return 1.0;
     }
-    // Subnormals count as the smallest normal number; 2^-1022 is the least power that is normal.
+    // Subnormals count as the smallest normal number; 2^-1023, which the largest doubles
+    // need, is exact although it is not normal.
     #[allow(clippy::cast_possible_truncation)] // log2 of a double lies within +-1100
     let exponent = largest.max(f64::MIN_POSITIVE).log2().floor() as i32;
-    2f64.powi(-exponent.clamp(-1022, 1022))
+    2f64.powi(-exponent.clamp(-1022, 1023))
 }
 
 /// Powers of two that a product of a few values may take: half of the exponents of a double.
@@ -24,12 +25,12 @@ const SAFE_EXPONENT: f64 = 450.0;
 
 /// The power of two to scale values by before their `order`th powers (and squares) are summed: 1
 /// where these are far from the ends of the range of a double, else one that brings differences of
-/// values up to `largest` to about 1 at the most.
+/// values up to `largest` below 1.
 ///
 /// ```
 /// use unpredictabench::scale::for_powers;
 /// assert_eq!(for_powers(1e100, 1.0), 1.0);
-/// assert!(1e308 * for_powers(1e308, 1.0) < 1.0);
+/// assert!(1e308 * for_powers(1e308, 1.0) < 0.5);
 /// assert!(1e-300 * for_powers(1e-300, 2.0) >= 0.25);
 /// ```
 #[must_use]
