@@ -5,7 +5,7 @@
 //! the pooled sample (Székely & Rizzo 2013, doi:10.1016/j.jspi.2013.03.018), which sorted data give
 //! in one pass.
 
-use crate::scale::power_of_two_below_inverse;
+use crate::scale::{deviation, power_of_two_below_inverse};
 use crate::truth::Truth;
 use crate::wasserstein::add_compensated;
 
@@ -127,7 +127,7 @@ pub fn null_moments(pooled: &[f64], n: usize) -> (f64, f64) {
     let square = 2.0 * b * falling(2, p2 * p2 - p4)
         + 4.0 * (c - b) * falling(3, 2.0 * p4 - p2 * p2)
         + (a * a - 4.0 * c + 2.0 * b) * falling(4, 3.0 * p2 * p2 - 6.0 * p4);
-    (mean / scale, (square - mean * mean).max(0.0).sqrt() / scale)
+    (mean / scale, deviation(mean, square) / scale)
 }
 
 #[cfg(test)]

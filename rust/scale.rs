@@ -38,3 +38,13 @@ pub fn for_powers(largest: f64, order: f64) -> f64 {
     let is_safe = (1.0 + largest.log2().abs()) * order.max(2.0) <= 2.0 * SAFE_EXPONENT;
     if largest == 0.0 || is_safe { 1.0 } else { 0.25 * power_of_two_below_inverse(largest) }
 }
+
+/// A variance this many roundings of the mean square or less is rounding itself.
+const ROUNDINGS: f64 = 16.0;
+
+/// Standard deviation from a mean and a mean square; 0 where the two differ by rounding only.
+#[must_use]
+pub fn deviation(mean: f64, mean_square: f64) -> f64 {
+    let variance = mean_square - mean * mean;
+    if variance <= ROUNDINGS * f64::EPSILON * mean_square { 0.0 } else { variance.sqrt() }
+}

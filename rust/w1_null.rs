@@ -117,7 +117,7 @@ pub fn moments(pooled: &[f64], n: usize) -> (f64, f64) {
     let mass = now.mass[n + 1];
     let mean = now.first[n + 1] / mass;
     let second = now.second[n + 1] / mass;
-    (mean, (second - mean * mean).max(0.0).sqrt())
+    (mean, crate::scale::deviation(mean, second))
 }
 
 /// Probability and first two moments of the partial sum for each count; count a stands at a + 1,
