@@ -82,6 +82,7 @@ def test_bad_offsets_are_refused(offsets):
 
 
 ROWS = [[1.0, 2.0], [3.0], [0.0, 5.0, 6.0]]
+OVERLAP = [9.0, 9.0, 3.0, 1.0, 2.0, 0.0, 5.0, 6.0]
 
 
 def arrow_batch(layout):
@@ -96,6 +97,13 @@ def arrow_batch(layout):
         "chunked": lambda: pa.chunked_array([ROWS[:1], ROWS[1:]]),
         "float32": lambda: pa.array(ROWS, type=pa.list_(pa.float32())),
         "int64": lambda: pa.array([[1, 2], [3], [0, 5, 6]]),
+        "view": lambda: pa.array(ROWS, type=pa.list_view(pa.float64())),
+        "view sliced": lambda: pa.array([[8.0], *ROWS], type=pa.list_view(pa.float64()))[1:],
+        "view overlapping": lambda: pa.ListViewArray.from_arrays([3, 2, 5], [2, 1, 3], OVERLAP),
+        "encoded": lambda: pa.DictionaryArray.from_arrays([2, 0, 1], pa.array(ROWS[1:] + ROWS[:1])),
+        "encoded values": lambda: pa.ListArray.from_arrays(
+            [0, 2, 3, 6], pa.array([1.0, 2.0, 3.0, 0.0, 5.0, 6.0]).dictionary_encode()
+        ),
         "polars": lambda: pl.Series(ROWS),
         "polars sliced": lambda: pl.Series([[8.0], *ROWS])[1:],
     }[layout]()
@@ -103,7 +111,10 @@ def arrow_batch(layout):
 
 @pytest.mark.parametrize(
     "layout",
-    ["list", "sliced", "large", "chunked", "float32", "int64", "polars", "polars sliced"],
+    [
+        "list", "sliced", "large", "chunked", "float32", "int64", "polars", "polars sliced",
+        "view", "view sliced", "view overlapping", "encoded", "encoded values",
+    ],  # fmt: skip
 )
 def test_arrow_lists_are_rows(layout):
     """Lists of pyarrow and polars equal the ragged array, sliced or in chunks, on either side."""
@@ -138,8 +149,13 @@ def test_arrow_nulls_and_text_are_refused():
     """A null is neither a number nor nothing, in a row or as a row."""
     import pyarrow as pa
 
-    for column in (pa.array([[1.0, None]]), pa.array([[1.0], None]), pa.array([1.0, None])):
-        with pytest.raises(InputError, match="x must hold no null, got '1 nulls'"):
+    for column, place in (
+        (pa.array([[1.0], [], [1.0, None]]), "row 2, position 1"),
+        (pa.array([[1.0], None]), "row 1"),
+        (pa.chunked_array([[[1.0]], [[1.0], None]]), "row 2"),
+        (pa.array([1.0, None]), "position 1"),
+    ):
+        with pytest.raises(InputError, match=f"x must hold no null, got 'null at {place}'"):
             pvalue(column)
     with pytest.raises(InputError, match="x must hold real numbers, got 'Arrow type string'"):
         pvalue(pa.array([["a"]]))

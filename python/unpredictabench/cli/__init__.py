@@ -21,6 +21,7 @@ COMMANDS: dict[str, str] = {
     "tasks": "List, show, export, rebuild and audit the tasks of a suite.",
     "extract": "Read the answers of a stored run again and print what changed.",
     "import": "Bring published data, tables of answers or exported runs into runs.",
+    "score-pairs": "Score a file of samples against a table of truths.",
 }
 """Commands in the order --help shows them, each in a module of its name that defines `command`.
 

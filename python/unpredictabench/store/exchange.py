@@ -51,7 +51,7 @@ def export_run(run: Run, file: str | os.PathLike[str]) -> Path:
     target = Path(file)
     write = _suffixed(target, {".jsonl": _write_jsonl, ".parquet": _write_parquet})
     try:
-        with _whole(target) as partial:
+        with whole_file(target) as partial:
             write(run, partial)
     except OSError as error:
         raise StoreError(f"{target} cannot be written: {error}") from error
@@ -129,8 +129,19 @@ def _checked(header: object, source: Path) -> Header:
 
 
 @contextlib.contextmanager
-def _whole(target: Path) -> Iterator[Path]:
-    """Give a name beside the target that becomes the target when all went well."""
+def whole_file(target: Path) -> Iterator[Path]:
+    """Give a name beside the target that becomes the target when all went well.
+
+    Parameters
+    ----------
+    target : Path
+        The file to be; one that is there is replaced.
+
+    Yields
+    ------
+    Path
+        A name to write to. The file is gone when anything is raised.
+    """
     partial = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         yield partial
