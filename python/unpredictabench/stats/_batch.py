@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -227,13 +228,26 @@ def _batches(batch: Any) -> Iterable[Any]:
     if not is_arrow(batch):
         rule = "export an Arrow record batch, struct array or stream of them"
         raise InputError("batch", rule, type(batch))
+    if isinstance(batch, pa.RecordBatch):
+        return [batch]
+    if hasattr(batch, "__arrow_c_array__"):
+        return [_from_array(batch)]
     try:
-        if hasattr(batch, "__arrow_c_array__"):
-            return [pa.record_batch(batch)]
-        reader = pa.RecordBatchReader.from_stream(batch)
+        return _never_none(pa.RecordBatchReader.from_stream(batch))
     except (pa.ArrowException, TypeError, ValueError) as error:
-        raise InputError("batch", "hold columns, and no null rows", str(error)) from None
-    return _never_none(reader)
+        raise InputError("batch", "hold columns", str(error)) from None
+
+
+def _from_array(batch: Any) -> Any:
+    pa = pyarrow()
+    with contextlib.suppress(pa.ArrowException):
+        return pa.record_batch(batch)
+    # Slices of struct arrays can be read as arrays only.
+    array = pa.array(batch)
+    if not pa.types.is_struct(array.type):
+        raise InputError("batch", "hold columns", f"Arrow type {array.type}")
+    refuse_nulls(array, "batch", lambda row: f"row {row}")
+    return pa.record_batch(array.flatten(), schema=pa.schema(list(array.type)))
 
 
 def _never_none(reader: Any) -> Iterator[Any]:
