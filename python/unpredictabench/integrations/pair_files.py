@@ -10,7 +10,7 @@ import numpy as np
 
 from unpredictabench.errors import InputError, MissingExtraError, StoreError
 from unpredictabench.stats import PreparedTruth
-from unpredictabench.stats._arrow import decoded, refuse_nulls
+from unpredictabench.stats._arrow import decoded, is_list, refuse_nulls
 from unpredictabench.stats._batch import refuse_unknown, truth_codes
 
 if TYPE_CHECKING:
@@ -120,6 +120,9 @@ def read_truths(path: Path) -> dict[Any, PreparedTruth]:
             if name not in file.schema_arrow.names:
                 known = ", ".join(file.schema_arrow.names)
                 raise InputError("truths", f"have a column {name}", f"{path.name} with {known}")
+        kind = file.schema_arrow.field(TRUTH).type
+        if not is_list(kind):
+            raise InputError("truths", f"hold lists of draws in {TRUTH}", str(kind))
         for batch in file.iter_batches(batch_size=64, columns=[TRUTH_ID, TRUTH]):
             for key, draws in zip(batch[TRUTH_ID], batch[TRUTH], strict=True):
                 _add(truths, key.as_py(), draws)
