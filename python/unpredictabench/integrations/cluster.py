@@ -39,6 +39,9 @@ def connected(address: str | None, workers: int | None) -> Iterator[None]:
         When Ray is not installed.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    if address is None:
+        # What Ray does by itself on two systems: it then listens on the loopback interface.
+        os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
     try:
         import ray.data  # noqa: PLC0415 - an optional extra
     except ImportError as error:
