@@ -62,12 +62,15 @@ def divergence_floors(tasks: Sequence[Task], n_valid: NDArray[np.int64]) -> Floa
 
 def _table(tasks: Sequence[Task], grid: Sequence[int]) -> Floats:
     tables = shipped()
-    found = tables and tables.known(tables.floors, [task_name(task) for task in tasks])
-    if found is not None:
-        return found[:, : len(grid)]
+    if tables is not None:
+        found = tables.known(tables.floors, [task_name(task) for task in tasks])
+        if found is not None:
+            return found[:, : len(grid)]
     names = content_hash([[task.id, dict(task.target.spec)] for task in tasks])
-    key = ("floors", VERSION, N_SAMPLES, names, *grid)
-    table = remembered(key, lambda: np.array([simulated(task, grid) for task in tasks]))
+    table = remembered(
+        ("floors", VERSION, N_SAMPLES, names, *grid),
+        lambda: np.array([simulated(task, grid) for task in tasks]),
+    )
     return table.astype(np.float64)
 
 

@@ -69,9 +69,10 @@ def _prepare_bands(targets: list[NumericTarget], n: Integers, alpha: float) -> N
 
 def _prepare_labels(task: Task, n: Integers, alpha: float) -> None:
     law, tables = label_law(task), shipped()
-    known = tables and tables.criticals.get(law_name(task.target))
-    if tables is not None and alpha == tables.alpha and known is not None:
-        for size, critical in zip(tables.label_n.tolist(), known.tolist(), strict=True):
+    name = law_name(task.target)
+    if tables is not None and alpha == tables.alpha and name in tables.criticals:
+        known = tables.criticals[name].tolist()
+        for size, critical in zip(tables.label_n.tolist(), known, strict=True):
             _nominal.remember(law, size, alpha, critical)
         n = np.setdiff1d(n, tables.label_n)
     if not n.size:

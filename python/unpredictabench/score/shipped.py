@@ -102,19 +102,23 @@ def opened(data: bytes) -> Shipped | None:
         return None
     with np.load(io.BytesIO(body), allow_pickle=False) as found:
         arrays = dict(found)
-    tables: dict[str, dict[str, Floats]] = {name: {} for name in _TABLES}
-    for name, table in tables.items():
-        if name == "tails":
-            table.update(
-                (each.removeprefix("tails/"), value)
-                for each, value in arrays.items()
-                if each.startswith("tails/")
-            )
-        else:
-            table.update(zip(arrays[f"{name}/names"].tolist(), arrays[name], strict=True))
     suite_hash, key = arrays["made for"].tolist()
-    sizes = arrays["n"], arrays["label_n"]
-    return Shipped(suite_hash, key, float(arrays["alpha"]), *sizes, **tables)
+    even = {
+        name: dict(zip(arrays[f"{name}/names"].tolist(), arrays[name], strict=True))
+        for name in _EVEN
+    }
+    return Shipped(
+        suite_hash=suite_hash,
+        key=key,
+        alpha=float(arrays["alpha"]),
+        n=arrays["n"],
+        label_n=arrays["label_n"],
+        bands=even["bands"],
+        criticals=even["criticals"],
+        tails={name: arrays[f"tails/{name}"] for name in arrays["tails/names"].tolist()},
+        floors=even["floors"],
+        baselines=even["baselines"],
+    )
 
 
 def closed(tables: Shipped) -> bytes:
@@ -125,15 +129,10 @@ def closed(tables: Shipped) -> bytes:
         "n": tables.n,
         "label_n": tables.label_n,
     }
-    for name in _TABLES:
-        table: Table = getattr(tables, name)
-        if name == "tails":
-            arrays |= {f"tails/{each}": value for each, value in table.items()}
-        else:
-            arrays[f"{name}/names"], arrays[name] = (
-                np.array(list(table)),
-                np.array([*table.values()]),
-            )
+    for name in ("tails", *_EVEN):
+        arrays[f"{name}/names"] = np.array(list(getattr(tables, name)))
+    arrays |= {name: np.array([*getattr(tables, name).values()]) for name in _EVEN}
+    arrays |= {f"tails/{name}": table for name, table in tables.tails.items()}
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
     body = buffer.getvalue()
@@ -150,7 +149,8 @@ def task_name(task: Task) -> str:
     return content_hash([task.id, dict(task.target.spec)])[:HASH_DIGITS]
 
 
-_TABLES: Final = ("bands", "criticals", "tails", "floors", "baselines")
+_EVEN: Final = ("bands", "criticals", "floors", "baselines")
+"""Tables whose rows have one length."""
 
 
 def _digest(body: bytes) -> bytes:

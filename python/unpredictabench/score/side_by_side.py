@@ -94,10 +94,8 @@ def usable_workers(workers: int | None) -> int:
         ``RAYON_NUM_THREADS`` where that is set.
     """
     if workers is None:
-        limit = os.environ.get(THREADS, "")
-        return (
-            min(allowed_cores(), int(limit)) if limit.isdigit() and int(limit) else allowed_cores()
-        )
+        limit, n_cores = os.environ.get(THREADS, ""), allowed_cores()
+        return min(n_cores, int(limit)) if limit.isdigit() and int(limit) else n_cores
     if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
         raise InputError("workers", "be a whole number of at least 1", workers)
     return workers
