@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from unpredictabench.errors import SuiteError
 from unpredictabench.extract.observations import observe
 from unpredictabench.score.early import leave_out, marked, note
 from unpredictabench.score.measures import measure
@@ -14,9 +13,9 @@ from unpredictabench.score.rules import ALPHA, MARGIN, SIZES, Rules, sizes_of
 from unpredictabench.score.runs import run_score
 from unpredictabench.score.samplers import Baseline, baselines
 from unpredictabench.score.side_by_side import each
+from unpredictabench.score.suites import planned_tasks
 from unpredictabench.score.tasks import judge_all, task_scores
 from unpredictabench.store import Run, open_run
-from unpredictabench.tasks import Suite, load_suite
 
 if TYPE_CHECKING:
     import os
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from unpredictabench.records import Completion, Reading, Task
     from unpredictabench.score.results import RunScore
     from unpredictabench.score.rules import Protocol
+    from unpredictabench.tasks import Suite
 
 
 def score_records(
@@ -135,6 +135,7 @@ def score(
     mode: Reading = "lenient",
     margin: float = MARGIN,
     suite: Suite | str | os.PathLike[str] | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> RunScore:
     """Score a stored run; no model is asked.
 
@@ -145,7 +146,10 @@ def score(
     n, alpha, protocol, mode, margin
         As for `score_records`.
     suite : Suite, str or path, optional
-        The suite the run was made with, where its name is not enough to find it.
+        The suite the run was made with, where its name is not enough to find it and there is no
+        ``suite.json`` beside the run.
+    tell : callable, optional
+        Told in a few words what is being done.
 
     Returns
     -------
@@ -160,6 +164,10 @@ def score(
         If the run cannot be read.
     """
     opened = run if isinstance(run, Run) else open_run(run)
+    if tell is not None:
+        n_asked = sum(planned.n_slots for planned in opened.plan.values())
+        n_answers = n_asked - opened.n_missing - opened.n_spared
+        tell(f"scoring {n_answers:,} answers to {len(opened.plan):,} tasks in {opened.path}")
     tasks = planned_tasks(opened, suite)
     found = score_records(
         tasks,
@@ -252,23 +260,3 @@ def baselines_of(
         n_slots = max(planned.n_slots for planned in opened.plan.values())
     tasks = planned_tasks(opened, suite)
     return baselines(tasks, rules, n_slots=n_slots, decimals=scores.decimals)
-
-
-def planned_tasks(run: Run, suite: Suite | str | os.PathLike[str] | None = None) -> list[Task]:
-    """Return the tasks a run set out to ask, from the suite it was made with."""
-    name = run.settings.suite
-    found = _suite(name) if suite is None else suite
-    if not isinstance(found, Suite):
-        found = load_suite(found)
-    if found.hash != run.settings.suite_hash:
-        raise SuiteError(
-            f"{run.path} was made with another {name} (hash {run.settings.suite_hash[:12]}, not "
-            f"{found.hash[:12]}): name the suite's file with --suite, or install the version of "
-            "unpredictabench that made the run"
-        )
-    return [found[task] for task in run.plan]
-
-
-def _suite(name: str) -> Suite:
-    base, plus, variant = name.partition("+")
-    return load_suite(base, variant=int(variant) if plus and variant.isdigit() else None)

@@ -36,7 +36,8 @@ def each(
     Parameters
     ----------
     function : callable
-        A function of a module, such as `unpredictabench.score.scoring.score`.
+        A function of a module, such as `unpredictabench.score.scoring.score`. Where all happens in
+        this process it gets `tell` as a further keyword.
     given : sequence
         What it is called on; it, `how` and the results are pickled.
     how : mapping
@@ -65,7 +66,10 @@ def each(
     """
     n_processes = min(usable_workers(workers), len(given))
     if n_processes <= 1:
-        return [function(one, **how) for one in given]
+        telling = {} if tell is None else {"tell": tell}
+        return [function(one, **how, **telling) for one in given]
+    if tell is not None:
+        tell(f"scoring {len(given)} runs, {n_processes} at a time")
     idle: queue.SimpleQueue[_Process] = queue.SimpleQueue()
     started = [_Process(n_processes) for _ in range(n_processes)]
     for process in started:
@@ -76,7 +80,7 @@ def each(
         for n_done, task in enumerate(as_completed(tasks), 1):
             task.result()  # the first error ends it all
             if tell is not None:
-                tell(f"{n_done} of {len(given)} runs done, {n_processes} at a time")
+                tell(f"{n_done} of {len(given)} runs scored")
         return [task.result() for task in tasks]
     finally:
         threads.shutdown(wait=False, cancel_futures=True)

@@ -227,9 +227,7 @@ class LabelLaw:
         """Return the largest draws of the distance of `n` answers, all by default, falling."""
         self._refuse_large_tables(n)
         keep = self.n_resamples if keep is None else keep
-        return _native.tv_largest_draws(
-            self.p, n, self.n_resamples, keep, self.seed, self.workers
-        )
+        return _native.tv_largest_draws(self.p, n, self.n_resamples, keep, self.seed, self.workers)
 
     def _drawn(self, n: int, alpha: float) -> float:
         keep = int(alpha * (self.n_resamples + 1))
