@@ -254,3 +254,18 @@ def test_cdfs_that_fall_are_refused(test):
     with pytest.raises(InputError, match=r"cdf_left must be at most the cdf, got .* above 0.9 at"):
         test(x, uniform, cdf_left=lambda u: np.minimum(u + 0.05, 1.0))
     test(x, lambda u: 0.5 - 1e-9 * u)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 1e-4])
+def test_the_band_decides_as_the_p_value_does(alpha):
+    """A sample is inside the band of its law exactly where p is above alpha, ties or invalid ones."""
+    suite, rng = load_suite("v1"), np.random.default_rng(6)
+    names = ("normal", "poisson", "rectified-gaussian", "bernoulli")
+    laws = [suite[f"text-explicit/{name}/concentrated"].target for name in names] * 30
+    n, n_invalid = rng.integers(1, 60, len(laws)), rng.integers(0, 4, len(laws))
+    rows = [law.ppf(rng.random(k) ** 2) for law, k in zip(laws, n, strict=True)]
+    x = RaggedArray.from_rows(rows)
+    p = ks_1samp(x, laws, n_invalid=n_invalid).pvalue
+    verdicts = inside(x, laws, n_invalid, alpha)
+    assert verdicts.tolist() == (p > alpha).tolist()
+    assert 0 < verdicts.mean() < 1

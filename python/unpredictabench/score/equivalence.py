@@ -50,7 +50,7 @@ def equivalence(pool: Pool, statistic: float, rules: Rules) -> Equivalence:
     (2^k - 2) exp(-2 n t^2) for k outcomes, of which invalid ones are one [2]_. Each of the two
     definite verdicts is wrong with at most one minus the confidence level. At 95 % a margin of
     0.25 needs at least 30 answers and of 0.1 at least 185; a faithful sampler of numbers is found
-    equivalent with probability 0.85 at N = 100 for 0.25, and at N = 600 for 0.1.
+    equivalent with probability 0.85 at N = 99 for 0.25, and at N = 620 for 0.1.
 
     References
     ----------
