@@ -125,8 +125,9 @@ def bootstrap(
     >>> result.method
     'percentile (fewer than 10 clusters)'
     """
-    if is_compiled(statistic, 1) and paired:
+    if paired and isinstance(statistic, CompiledStatistic):
         raise InputError("statistic", "be a plain callable when paired", statistic)
+    is_compiled(statistic, 1)
     arrays = _checked_data(data, paired=paired)
     groups = _cluster_indices(clusters, arrays[0].size)
     n_resamples = options.resamples(n_resamples)
@@ -136,10 +137,8 @@ def bootstrap(
     if statistic == "mean":
         observed, replicates, jackknife = _resample_mean(arrays, groups, n_resamples, generator)
     elif isinstance(statistic, CompiledStatistic):
-        labels = np.empty(arrays[0].size, dtype=np.int64)
-        labels[np.concatenate(groups)] = np.repeat(np.arange(len(groups)), list(map(len, groups)))
         seed = int(generator.integers(2**63))
-        found = statistic.bootstrap(arrays[0], labels, n_resamples, seed)
+        found = statistic.bootstrap(arrays[0], groups, n_resamples, seed)
         observed, replicates, jackknife = found
     else:
         call = _named_statistic(statistic)

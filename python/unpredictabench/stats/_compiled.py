@@ -131,18 +131,21 @@ class CompiledStatistic:
     def bootstrap(
         self,
         data: NDArray[np.float64],
-        clusters: NDArray[np.int64],
+        clusters: list[NDArray[np.intp]],
         n_resamples: int,
         seed: int,
     ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
         """Return the statistic of one sample, its replicates, and its values without a cluster."""
+        labels = np.empty(data.size, dtype=np.int64)
+        for label, members in enumerate(clusters):
+            labels[members] = label
         order = np.argsort(data, kind="stable")
         # Adding 0.0 makes -0.0 positive, as everywhere.
-        found, labels = data[order] + 0.0, clusters[order]
+        values, labels = data[order] + 0.0, labels[order]
         observed = self(data)
         with refused_exceptions(self.name):
             replicates, jackknife = _native.own_bootstrap(
-                self.native, found, labels, int(clusters.max()) + 1, n_resamples, seed, None
+                self.native, values, labels, len(clusters), n_resamples, seed, None
             )
         assert isinstance(observed, float)
         return observed, replicates, jackknife if jackknife.size else np.zeros(1)
