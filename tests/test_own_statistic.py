@@ -193,7 +193,7 @@ def test_permutations_have_exact_moments(example):
 
 
 def test_permutation_pvalues_are_those_of_all_labelings(example):
-    """The p-value estimates the share of all labelings, which the exact test counts; (b + 1) / (B + 1)."""
+    """The p-value estimates the share of all labelings, which the exact test counts."""
     x, y = tied(4), tied(7)
     exact = cramervonmises_2samp(x, y).pvalue
     own = from_cfunc(example["cramervonmises"])
