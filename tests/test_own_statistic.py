@@ -6,6 +6,7 @@ import copy
 import ctypes
 import gc
 import pickle
+import re
 import runpy
 import subprocess
 import sys
@@ -31,6 +32,7 @@ from unpredictabench.stats import (
 )
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "own_statistic.py"
+PAGE = EXAMPLE.parents[1] / "docs" / "own_statistic.md"
 OF_TWO = "float64(CPointer(float64), intp, CPointer(float64), intp)"
 OF_ONE = "float64(CPointer(float64), intp)"
 RNG = np.random.default_rng(31)
@@ -486,3 +488,13 @@ def test_numba_is_not_loaded_before_it_is_needed():
         "assert 'numba' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_the_page_is_true(capsys):
+    """The examples of the docs run and tell a narrow sample from its truth."""
+    text, names = PAGE.read_text(encoding="utf-8"), {}
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(block, names)
+    assert names["test"].pvalue == 0.002
+    assert names["spread"].confidence_interval.high < 0
+    assert capsys.readouterr().out.startswith("0.002 Interval(")

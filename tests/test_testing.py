@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from unpredictabench.stats import PreparedTruth, RaggedArray, ks_1samp, ks_2samp
 from unpredictabench.targets import target_from_spec
 from unpredictabench.testing import assert_same_distribution
 
+PAGE = Path(__file__).parents[1] / "docs" / "testing.md"
 RNG = np.random.default_rng(77)
 POISSON = target_from_spec({"family": "poisson", "params": {"rate": 4.0}})
 
@@ -234,6 +237,17 @@ def test_failures_point_at_the_caller():
         "try:\n    check([0.5] * 99, [0.6] * 99)\n"
         "except AssertionError as error:\n"
         "    frame = error.__traceback__.tb_next.tb_frame\n"
-        "    assert frame.f_locals['__tracebackhide__'] is True and frame.f_code is check.__code__\n"
+        "    assert frame.f_code is check.__code__\n"
+        "    assert frame.f_locals['__tracebackhide__'] is True\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_the_page_is_true():
+    """The example of the docs runs, and the message shown there is the one of a wrong law."""
+    text = PAGE.read_text(encoding="utf-8")
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(block, {})
+    shown = re.search(r"```\n(x does not.*?)\n```", text, re.DOTALL)
+    x = np.random.default_rng(5).poisson(5.0, 1000)
+    assert message(x, stats.poisson(4.0)) == shown[1]

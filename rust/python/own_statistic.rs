@@ -1,9 +1,10 @@
 //! Bindings of the loops around a statistic that the user brings.
 
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, ToPyArray};
+use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 
 use super::foreign::Function;
+use super::onesample::Column;
 use super::{PyRows, PyTruths, detached, interrupted};
 use crate::batch::map_rows;
 use crate::error::{Error, Result};
@@ -36,7 +37,7 @@ pub(super) fn own_2samp<'py>(
     x: PyRows<'py>,
     y: PyTruths<'py>,
     workers: Option<usize>,
-) -> PyResult<Bound<'py, PyArray1<f64>>> {
+) -> PyResult<Column<'py, f64>> {
     let (rows, truths, statistic) = (x.view()?, y.view()?, function.get().of_two()?);
     let mut out = vec![0.0; rows.len()];
     detached(py, || {
@@ -54,7 +55,7 @@ pub(super) fn own_1samp<'py>(
     function: &Bound<'py, Function>,
     x: PyRows<'py>,
     workers: Option<usize>,
-) -> PyResult<Bound<'py, PyArray1<f64>>> {
+) -> PyResult<Column<'py, f64>> {
     let (rows, statistic) = (x.view()?, function.get().of_one()?);
     let mut out = vec![0.0; rows.len()];
     detached(py, || {
@@ -106,7 +107,7 @@ pub(super) fn own_bootstrap<'py>(
     n_resamples: usize,
     seed: u64,
     workers: Option<usize>,
-) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+) -> PyResult<(Column<'py, f64>, Column<'py, f64>)> {
     let sample = Clustered::new(values.as_slice()?, clusters.as_slice()?, n_clusters)?;
     let statistic = function.get().of_one()?;
     let mut replicates = vec![0.0; n_resamples];
