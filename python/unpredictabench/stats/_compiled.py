@@ -68,10 +68,8 @@ class CompiledStatistic:
         y : array_like or PreparedTruth, optional
             Draws from the target: one truth for all rows, or one a row. None for a statistic of
             one sample.
-        empty : {"raise", "nan"}, default "raise"
-            What to do with empty rows.
-        workers : int, optional
-            Threads to use; all allowed cores by default. The result does not depend on it.
+        empty, workers
+            As for `bootstrap_2samp`.
 
         Returns
         -------

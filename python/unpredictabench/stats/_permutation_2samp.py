@@ -61,10 +61,8 @@ def permutation_test_2samp(
 
     Parameters
     ----------
-    x : array_like
-        Observations: 1-d (one sample), 2-d or ragged (a batch, rows are samples).
-    y : array_like or PreparedTruth
-        Draws from the target: one truth for all rows, or one a row.
+    x, y, rng, empty, workers
+        As for `bootstrap_2samp`.
     statistic : callable or CompiledStatistic
         One from `from_cfunc` runs in the native loop; a callable of two 1-d arrays returns a
         number (not NaN). For Wasserstein and energy distances use `wasserstein_test` and
@@ -74,13 +72,6 @@ def permutation_test_2samp(
         or either, at twice the smaller of the two p-values.
     n_resamples : int, default 9999
         Permutations a pair, at least 1.
-    rng : int or numpy.random.Generator, optional
-        Where the permutations come from; a fixed named stream by default. Each permutation of each
-        row has a stream of its own.
-    empty : {"raise", "nan"}, default "raise"
-        What to do with empty rows.
-    workers : int, optional
-        Threads to use; all allowed cores by default. The result does not depend on it.
 
     Returns
     -------

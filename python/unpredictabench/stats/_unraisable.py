@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from unpredictabench.errors import InputError
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
 
 _LOCK: Final = threading.Lock()
 _LISTENERS: Final[list[list[BaseException]]] = []
-_BEFORE: Final[list[Callable[[Any], object]]] = []
-"""The hook that was there before the first listener."""
+_HOOKS: Final[list[tuple[Callable[[Any], object], Callable[[Any], object]]]] = []
+"""The hook set for the listeners, and the one that was there before."""
 
 
 @contextmanager
@@ -29,26 +30,29 @@ def refused_exceptions(name: str) -> Iterator[None]:
     heard: list[BaseException] = []
     with _LOCK:
         if not _LISTENERS:
-            _BEFORE[:] = [sys.unraisablehook]
-            sys.unraisablehook = _hook
+            before = sys.unraisablehook
+            hook = partial(_hear, before)
+            _HOOKS[:] = [(hook, before)]
+            sys.unraisablehook = hook
         _LISTENERS.append(heard)
     try:
         yield
     finally:
         with _LOCK:
             _LISTENERS[:] = [other for other in _LISTENERS if other is not heard]
-            if not _LISTENERS and sys.unraisablehook is _hook:
-                sys.unraisablehook = _BEFORE[0]
+            hook, before = _HOOKS[0]
+            if not _LISTENERS and sys.unraisablehook is hook:
+                sys.unraisablehook = before
     if heard:
         raise InputError(name, "not raise", heard[0]) from heard[0]
 
 
-def _hook(unraisable: Any) -> None:
+def _hear(before: Callable[[Any], object], unraisable: Any) -> None:
     """Keep what numba reports, under the text of its context; pass on the rest."""
     listeners = tuple(_LISTENERS)
     is_compiled = isinstance(unraisable.object, str) and "numba" in unraisable.object
     if not (is_compiled and listeners and isinstance(unraisable.exc_value, BaseException)):
-        _BEFORE[0](unraisable)
+        before(unraisable)
         return
     for heard in listeners:
         if not heard:
