@@ -31,9 +31,8 @@ def refused_exceptions(name: str) -> Iterator[None]:
     with _LOCK:
         if not _LISTENERS:
             before = sys.unraisablehook
-            hook = partial(_hear, before)
-            _HOOKS[:] = [(hook, before)]
-            sys.unraisablehook = hook
+            _HOOKS[:] = [(partial(_hear, before), before)]
+            sys.unraisablehook = _HOOKS[0][0]
         _LISTENERS.append(heard)
     try:
         yield
