@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from reference_onesample import AtomAtZero, StepLaw, ks_tail, statistic
 from unpredictabench.errors import InputError
 from unpredictabench.stats import RaggedArray, ks_1samp, ks_confidence_band
+from unpredictabench.stats._bands import inside
+from unpredictabench.tasks import load_suite
 
 SIDES = ("two-sided", "greater", "less")
 
