@@ -260,7 +260,7 @@ def test_cdfs_that_fall_are_refused(test):
 
 @pytest.mark.parametrize("alpha", [0.05, 1e-4])
 def test_the_band_decides_as_the_p_value_does(alpha):
-    """A sample is inside the band of its law exactly where p is above alpha, ties or invalid ones."""
+    """A sample is inside the band of its law exactly where p is above alpha, atoms or none."""
     suite, rng = load_suite("v1"), np.random.default_rng(6)
     names = ("normal", "poisson", "rectified-gaussian", "bernoulli")
     laws = [suite[f"text-explicit/{name}/concentrated"].target for name in names] * 30

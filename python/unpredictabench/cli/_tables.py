@@ -138,10 +138,8 @@ def _near(run: RunScore) -> list[str]:
     if not within + beyond:
         return []
     n_open = run.equivalence.get("undecided", 0)
-    return [
-        f"Distance to the law, with 95% confidence: at most {run.margin:g} on {within} tasks, more "
-        f"on {beyond}; too few answers to tell on {n_open}."
-    ]
+    counts = f"at most {run.margin:g} on {within} tasks, more on {beyond}"
+    return [f"Distance to the law, with 95% confidence: {counts}; too few answers on {n_open}."]
 
 
 def _half_life(run: RunScore) -> list[str]:
