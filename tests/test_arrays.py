@@ -112,9 +112,20 @@ def arrow_batch(layout):
 @pytest.mark.parametrize(
     "layout",
     [
-        "list", "sliced", "large", "chunked", "float32", "int64", "polars", "polars sliced",
-        "view", "view sliced", "view overlapping", "encoded", "encoded values",
-    ],  # fmt: skip
+        "list",
+        "sliced",
+        "large",
+        "chunked",
+        "float32",
+        "int64",
+        "polars",
+        "polars sliced",
+        "view",
+        "view sliced",
+        "view overlapping",
+        "encoded",
+        "encoded values",
+    ],
 )
 def test_arrow_lists_are_rows(layout):
     """Lists of pyarrow and polars equal the ragged array, sliced or in chunks, on either side."""

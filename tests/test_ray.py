@@ -144,7 +144,7 @@ def test_wrong_samples_are_the_same_error(files, cluster, tmp_path):
 def test_the_cluster_listens_on_the_loopback_interface_only(cluster):
     """No socket of the cluster can be reached from another machine."""
     ours = {
-        os.readlink(link)
+        str(link.readlink())
         for pid in descendants()
         for link in Path(f"/proc/{pid}/fd").glob("*")
         if link.is_symlink() and link.exists()

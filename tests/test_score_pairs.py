@@ -98,8 +98,12 @@ def test_a_folder_is_its_files_in_order(files, tmp_path):
 def test_invalid_answers_are_counted_where_there_is_a_column(files):
     """A column `n_invalid` counts, and rows without any valid answer are counted as NaN."""
     _, pairs, out = files
-    table = pairs_table(3, n_invalid=[0, 4, 2]).set_column(1, "x", pa.array([[0.1], [0.2, 1.0], []]))
-    parquet.write_table(table.cast(table.schema.set(1, pa.field("x", pa.list_(pa.float64())))), pairs)
+    table = pairs_table(3, n_invalid=[0, 4, 2]).set_column(
+        1, "x", pa.array([[0.1], [0.2, 1.0], []])
+    )
+    parquet.write_table(
+        table.cast(table.schema.set(1, pa.field("x", pa.list_(pa.float64())))), pairs
+    )
     done = score_pairs(pairs, out, statistics=["statistic", "wasserstein"])
     found = parquet.read_table(out)
     assert found["statistic"].equals(expected(table, n_invalid="n_invalid")["statistic"])
@@ -204,7 +208,9 @@ def test_files_that_cannot_be_read_are_named(files, tmp_path):
     with pytest.raises(StoreError, match="pairs.parquet cannot be read as Parquet"):
         score_pairs(pairs, out)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="pairs must be a Parquet file or a folder that holds some"):
+    with pytest.raises(
+        InputError, match="pairs must be a Parquet file or a folder that holds some"
+    ):
         score_pairs(tmp_path / "empty", out)
     assert not out.exists()
     parquet.write_table(table.slice(0, 0), pairs)
@@ -242,7 +248,9 @@ def test_without_ray_the_extra_is_named(files, monkeypatch):
     """One sentence with the pip line, before anything is written."""
     _, pairs, out = files
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(MissingExtraError, match=r"needs an extra: pip install 'unpredictabench\[ray"):
+    with pytest.raises(
+        MissingExtraError, match=r"needs an extra: pip install 'unpredictabench\[ray"
+    ):
         score_pairs(pairs, out, engine="ray")
     assert not out.exists()
 

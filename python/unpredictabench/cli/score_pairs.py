@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unpredictabench.cli.progress import duration, reporter
+from unpredictabench.cli.run import INTERRUPTED
 
 if TYPE_CHECKING:
     from unpredictabench.integrations.pairs import PairsProgress, PairsResult
 
-INTERRUPTED = 130  # what shells report after Ctrl-C
 _FILE = click.Path(path_type=Path)
 
 
