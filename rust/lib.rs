@@ -14,6 +14,7 @@ pub mod edf;
 pub mod energy;
 pub mod error;
 pub mod extended;
+pub mod halves;
 pub mod jensenshannon;
 pub mod kde;
 pub mod ks;
