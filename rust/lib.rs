@@ -34,6 +34,7 @@ pub mod resampling;
 pub mod rng;
 pub mod scale;
 pub mod smirnov;
+pub mod sorting;
 pub mod subsets;
 pub mod truth;
 pub mod w1_null;
