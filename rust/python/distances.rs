@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 
-use super::{PyRows, PyTruths, detached, interrupted};
+use super::{PyRows, PyTruths, detached};
 use crate::batch::map_rows;
 use crate::distances::{self, Distance, Kind, Options};
 use crate::error::{Error, Result};
@@ -50,9 +50,9 @@ pub(super) fn distance<'py>(
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let (rows, truths, options) = (x.view()?, y.view()?, options.parse()?);
     let mut out = vec![0.0; rows.len()];
-    detached(py, || {
+    detached(py, |interrupt| {
         let distance = Distance::new(options, truths.shared());
-        map_rows(&mut out, workers, &mut interrupted, distances::Scratch::default, |i, scratch| {
+        map_rows(&mut out, workers, interrupt, distances::Scratch::default, |i, scratch| {
             match truths.of(i)? {
                 Some(truth) if !rows.row(i).is_empty() => {
                     Ok(distance.of(rows.row(i), truth.as_ref(), scratch))
@@ -81,8 +81,8 @@ pub(super) fn null_moments<'py>(
         _ => distances::energy_moments,
     };
     let mut out = vec![(0.0, 0.0); rows.len()];
-    detached(py, || {
-        map_rows(&mut out, workers, &mut interrupted, distances::Scratch::default, |i, scratch| {
+    detached(py, |interrupt| {
+        map_rows(&mut out, workers, interrupt, distances::Scratch::default, |i, scratch| {
             match truths.of(i)? {
                 Some(truth) if !rows.row(i).is_empty() => {
                     Ok(moments(rows.row(i), truth.as_ref(), scratch))
@@ -111,26 +111,20 @@ pub(super) fn permutation<'py>(
     let kind = if statistic == "wasserstein" { Kind::Wasserstein } else { Kind::EnergySquared };
     let n_parts = n_resamples.div_ceil(REPLICATES_A_PART);
     let mut parts = vec![Partial::default(); rows.len() * n_parts];
-    detached(py, || {
-        map_rows(
-            &mut parts,
-            workers,
-            &mut interrupted,
-            distances::Scratch::default,
-            |k, scratch| {
-                let (i, part) = (k / n_parts, k % n_parts);
-                let first = part * REPLICATES_A_PART;
-                let range = first..n_resamples.min(first + REPLICATES_A_PART);
-                let streams = RowStreams { seed: stream.0, row: stream.1 + i as u64 };
-                match truths.of(i)? {
-                    Some(truth) if !rows.row(i).is_empty() => {
-                        let work = (streams, range);
-                        distances::permuted(rows.row(i), truth.as_ref(), kind, work, scratch)
-                    }
-                    _ => Ok(Partial::default()),
+    detached(py, |interrupt| {
+        map_rows(&mut parts, workers, interrupt, distances::Scratch::default, |k, scratch| {
+            let (i, part) = (k / n_parts, k % n_parts);
+            let first = part * REPLICATES_A_PART;
+            let range = first..n_resamples.min(first + REPLICATES_A_PART);
+            let streams = RowStreams { seed: stream.0, row: stream.1 + i as u64 };
+            match truths.of(i)? {
+                Some(truth) if !rows.row(i).is_empty() => {
+                    let work = (streams, range);
+                    distances::permuted(rows.row(i), truth.as_ref(), kind, work, scratch)
                 }
-            },
-        )
+                _ => Ok(Partial::default()),
+            }
+        })
     })?;
     let mut out = Vec::with_capacity(rows.len());
     for (i, parts) in parts.chunks(n_parts).enumerate() {
@@ -160,9 +154,9 @@ pub(super) fn distance_bootstrap<'py>(
     let out = PyArray2::<f64>::zeros(py, [rows.len(), n_resamples], false);
     let mut writable = out.try_readwrite()?;
     let cells = writable.as_slice_mut()?;
-    detached(py, || {
+    detached(py, |interrupt| {
         let distance = Distance::new(options, truths.shared());
-        map_rows(cells, workers, &mut interrupted, distances::Scratch::default, |k, scratch| {
+        map_rows(cells, workers, interrupt, distances::Scratch::default, |k, scratch| {
             let (i, replicate) = (k / n_resamples, k % n_resamples);
             let streams = RowStreams { seed: stream.0, row: stream.1 + i as u64 };
             let make_truth = || Ok(truths.of(i)?.map(Cow::into_owned));

@@ -3,7 +3,7 @@
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 
-use super::{PyCounts, PyRows, PyTruth, PyTruths, detached, interrupted};
+use super::{PyCounts, PyRows, PyTruth, PyTruths, detached};
 use crate::batch::map_rows;
 use crate::error::{Error, Result};
 use crate::ks::{self, Method, Outcome, Scratch};
@@ -62,8 +62,8 @@ pub(super) fn ks_2samp<'py>(
     let (side, method) = (side(alternative)?, self::method(method)?);
     let (rows, truths, n_invalid) = (x.view()?, y.view()?, n_invalid.view()?);
     let mut out = vec![Outcome::UNDEFINED; rows.len()];
-    detached(py, || {
-        map_rows(&mut out, workers, &mut interrupted, Scratch::default, |i, scratch| {
+    detached(py, |interrupt| {
+        map_rows(&mut out, workers, interrupt, Scratch::default, |i, scratch| {
             let Some(truth) = truths.of(i)? else { return Ok(Outcome::UNDEFINED) };
             ks::test(rows.row(i), &truth, n_invalid(i), side, method, scratch)
         })
@@ -101,11 +101,11 @@ pub(super) fn ks_2samp_one(
     let o = match &y {
         PyDraws::Prepared(truth) => {
             let truth = &truth.inner;
-            detached(py, || ks::test(sample, truth, n_invalid, side, method, &mut scratch))
+            detached(py, |_| ks::test(sample, truth, n_invalid, side, method, &mut scratch))
         }
         PyDraws::Raw(draws) => {
             let draws = draws.as_slice()?;
-            detached(py, || {
+            detached(py, |_| {
                 if draws.is_empty() {
                     return Ok(Outcome::UNDEFINED);
                 }
@@ -126,7 +126,7 @@ pub(super) fn ks_critical_h(
     alternative: &str,
 ) -> PyResult<i64> {
     let side = side(alternative)?;
-    detached(py, || Ok(smirnov::critical_h(n, m, alpha, side)))
+    detached(py, |_| Ok(smirnov::critical_h(n, m, alpha, side)))
 }
 
 /// Bootstrap replicates of the statistic, one row of `n_resamples` a pair.
@@ -148,25 +148,19 @@ pub(super) fn ks_bootstrap<'py>(
     let resampled = if resample_both { Resampled::Both } else { Resampled::Sample };
     let (rows, truths) = (x.view()?, y.view()?);
     let mut out = vec![f64::NAN; rows.len() * n_resamples];
-    detached(py, || {
+    detached(py, |interrupt| {
         let scratch = || (usize::MAX, Scratch::default(), Replicates::default());
-        map_rows(
-            &mut out,
-            workers,
-            &mut interrupted,
-            scratch,
-            |k, (prepared, scratch, replicates)| {
-                let (i, replicate) = (k / n_resamples, k % n_resamples);
-                if *prepared != i {
-                    let Some(truth) = truths.of(i)? else { return Ok(f64::NAN) };
-                    let ranks = scratch.rank(rows.row(i), &truth);
-                    replicates.prepare(ranks, truth.len(), resampled);
-                    *prepared = i;
-                }
-                let streams = RowStreams { seed, row: first_row + i as u64 };
-                Ok(replicates.statistic(&mut streams.replicate(replicate)))
-            },
-        )
+        map_rows(&mut out, workers, interrupt, scratch, |k, (prepared, scratch, replicates)| {
+            let (i, replicate) = (k / n_resamples, k % n_resamples);
+            if *prepared != i {
+                let Some(truth) = truths.of(i)? else { return Ok(f64::NAN) };
+                let ranks = scratch.rank(rows.row(i), &truth);
+                replicates.prepare(ranks, truth.len(), resampled);
+                *prepared = i;
+            }
+            let streams = RowStreams { seed, row: first_row + i as u64 };
+            Ok(replicates.statistic(&mut streams.replicate(replicate)))
+        })
     })?;
     PyArray1::from_vec(py, out).reshape([rows.len(), n_resamples])
 }
@@ -184,11 +178,11 @@ pub(super) fn ks_2samp_untied<'py>(
     super::onesample::same_length("m", m.len(), n.len())?;
     super::onesample::same_length("h", h.len(), n.len())?;
     let mut out = vec![f64::NAN; n.len()];
-    detached(py, || {
+    detached(py, |interrupt| {
         map_rows(
             &mut out,
             workers,
-            &mut interrupted,
+            interrupt,
             || (),
             |i, ()| Ok(smirnov::tail_untied(n[i], m[i], h[i], Side::Both).p),
         )

@@ -30,19 +30,27 @@ impl From<Error> for PyErr {
     }
 }
 
-/// Ask the interpreter, from a thread that is detached from it, whether Ctrl-C was pressed.
-///
-/// The signal's own exception is dropped: [`Error::Interrupted`] becomes the same one.
-pub(crate) fn interrupted() -> bool {
-    Python::attach(|py| py.check_signals().is_err())
-}
-
-/// Run a kernel detached from the interpreter.
+/// Run a kernel detached from the interpreter. It is given a way to ask whether a signal's handler
+/// wants to end the call (Ctrl-C); what the handler raised is what the call raises.
 pub(crate) fn detached<T: Send>(
     py: Python<'_>,
-    kernel: impl FnOnce() -> Result<T> + Send,
+    kernel: impl FnOnce(&mut dyn FnMut() -> bool) -> Result<T> + Send,
 ) -> PyResult<T> {
-    py.detach(kernel).map_err(PyErr::from)
+    let mut raised = None;
+    let result = py.detach(|| {
+        #[allow(clippy::redundant_closure_for_method_calls)] // the method fits one lifetime only
+        kernel(&mut || match Python::attach(|py| py.check_signals()) {
+            Ok(()) => raised.is_some(),
+            Err(error) => {
+                raised.get_or_insert(error);
+                true
+            }
+        })
+    });
+    match raised {
+        Some(error) => Err(error),
+        None => Ok(result?),
+    }
 }
 
 /// A truth prepared once and shared by calls and threads.
@@ -61,7 +69,7 @@ impl PyTruth {
             let _ = truth.levels();
             Ok(truth)
         };
-        detached(py, prepared).map(|inner| Self { inner })
+        detached(py, |_| prepared()).map(|inner| Self { inner })
     }
 
     fn __len__(&self) -> usize {

@@ -4,7 +4,7 @@ use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 
 use super::ks::side;
-use super::{PyCounts, PyRows, detached, interrupted};
+use super::{PyCounts, PyRows, detached};
 use crate::batch::map_rows;
 use crate::crossing::Scratch;
 use crate::error::{Error, Result};
@@ -48,8 +48,8 @@ pub(super) fn ks_1samp_statistic<'py>(
     let cdf = rows.beside("cdf", cdf.as_slice()?)?;
     let cdf_left = rows.beside("cdf_left", cdf_left.as_slice()?)?;
     let mut out = vec![(f64::NAN, f64::NAN, 0i8); rows.len()];
-    detached(py, || {
-        map_rows(&mut out, workers, &mut interrupted, Vec::new, |i, order| {
+    detached(py, |interrupt| {
+        map_rows(&mut out, workers, interrupt, Vec::new, |i, order| {
             let lost = count("n_invalid", n_invalid(i))?;
             if rows.row(i).len() + lost == 0 {
                 return Ok((f64::NAN, f64::NAN, 0));
@@ -76,8 +76,8 @@ pub(super) fn ks_1samp_continuous<'py>(
     let (side, n, distance) = (side(alternative)?, n.as_slice()?, distance.as_slice()?);
     same_length("distance", distance.len(), n.len())?;
     let mut out = vec![Tail::ONE; n.len()];
-    detached(py, || {
-        map_rows(&mut out, workers, &mut interrupted, Scratch::default, |i, scratch| {
+    detached(py, |interrupt| {
+        map_rows(&mut out, workers, interrupt, Scratch::default, |i, scratch| {
             let n = count("n", n[i])?;
             Ok(if n > EXACT_OBSERVATIONS {
                 onesample::asymptotic(n, distance[i], side)
@@ -102,8 +102,8 @@ pub(super) fn ks_1samp_stepped<'py>(
     let (side, below) = (side(alternative)?, below.view()?);
     let above = below.beside("above", above.as_slice()?)?;
     let mut out = vec![Tail::ONE; below.len()];
-    detached(py, || {
-        map_rows(&mut out, workers, &mut interrupted, Scratch::default, |i, scratch| {
+    detached(py, |interrupt| {
+        map_rows(&mut out, workers, interrupt, Scratch::default, |i, scratch| {
             let n = below.row(i).len();
             Ok(onesample::stepped(n, below.row(i), above.row(i), side, scratch))
         })
@@ -121,8 +121,8 @@ pub(super) fn ks_1samp_critical<'py>(
 ) -> PyResult<Column<'py, f64>> {
     let n = n.as_slice()?;
     let mut out = vec![f64::NAN; n.len()];
-    detached(py, || {
-        map_rows(&mut out, workers, &mut interrupted, Scratch::default, |i, scratch| {
+    detached(py, |interrupt| {
+        map_rows(&mut out, workers, interrupt, Scratch::default, |i, scratch| {
             Ok(onesample::critical_distance(count("n", n[i])?, alpha, scratch))
         })
     })?;
@@ -140,11 +140,11 @@ pub(super) fn ks_2samp_critical<'py>(
 ) -> PyResult<Column<'py, i64>> {
     let n = n.as_slice()?;
     let mut out = vec![0i64; n.len()];
-    detached(py, || {
+    detached(py, |interrupt| {
         map_rows(
             &mut out,
             workers,
-            &mut interrupted,
+            interrupt,
             || (),
             |i, ()| Ok(crate::smirnov::critical_h(n[i], m, alpha, Side::Both)),
         )

@@ -4,7 +4,7 @@ use numpy::{PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 
 use super::onesample::{Column, count, same_length};
-use super::{PyCounts, PyRows, PyTruths, detached, interrupted};
+use super::{PyCounts, PyRows, PyTruths, detached};
 use crate::batch::map_rows;
 use crate::error::Result;
 use crate::onesample::sort_order;
@@ -56,8 +56,8 @@ pub(super) fn subset_shares_law<'py>(
     let distances = distances.as_slice()?;
     same_length("distances", distances.len(), rows.len() * n.len())?;
     let mut out = vec![Vec::new(); rows.len()];
-    detached(py, || {
-        map_rows(&mut out, workers, &mut interrupted, Buffers::<f64>::default, |i, b| {
+    detached(py, |interrupt| {
+        map_rows(&mut out, workers, interrupt, Buffers::<f64>::default, |i, b| {
             let x = rows.row(i);
             sort_order(x, &mut b.order);
             b.clear();
@@ -101,8 +101,8 @@ pub(super) fn subset_shares_truth<'py>(
     let (n_invalid, n, heights) = (n_invalid.view()?, n.as_slice()?, heights.as_slice()?);
     same_length("heights", heights.len(), rows.len() * n.len())?;
     let mut out = vec![Vec::new(); rows.len()];
-    detached(py, || {
-        map_rows(&mut out, workers, &mut interrupted, Buffers::<u64>::default, |i, b| {
+    detached(py, |interrupt| {
+        map_rows(&mut out, workers, interrupt, Buffers::<u64>::default, |i, b| {
             let Some(truth) = truths.of(i)? else {
                 return Ok(vec![Share::default(); n.len()]);
             };
