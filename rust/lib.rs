@@ -1,8 +1,10 @@
 //! Exact, batched statistics for judging whether samples follow a law.
 //!
-//! Each kernel is a pure function on slices and knows nothing of Python; the bindings live in
-//! `python` behind the feature of that name. The map: [`truth`] prepares what many samples share,
+//! Each kernel is a pure function on slices and knows nothing of Python; the bindings are a package
+//! of their own, in `rust/python`. The map: [`truth`] prepares what many samples share,
 //! [`batch`] runs rows in parallel, [`rng`] names every random draw.
+
+#![forbid(unsafe_code)]
 
 pub mod anderson;
 pub mod band;
@@ -43,5 +45,3 @@ pub mod weight;
 
 #[cfg(test)]
 mod golden;
-#[cfg(feature = "python")]
-mod python;

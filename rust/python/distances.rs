@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 
-use super::{PyRows, PyTruths, detached};
-use crate::batch::map_rows;
-use crate::distances::{self, Distance, Kind, Options};
-use crate::error::{Error, Result};
-use crate::permutation::{Partial, Permuted, join};
-use crate::resampling::RowStreams;
+use crate::{PyRows, PyTruths, Reply, detached};
+use unpredictabench::batch::map_rows;
+use unpredictabench::distances::{self, Distance, Kind, Options};
+use unpredictabench::error::{Error, Result};
+use unpredictabench::permutation::{Partial, Permuted, join};
+use unpredictabench::resampling::RowStreams;
 
 /// Replicates computed between two looks at Ctrl-C, at the least.
 const REPLICATES_A_PART: usize = 1024;
@@ -47,7 +47,7 @@ pub(super) fn distance<'py>(
     y: PyTruths<'py>,
     options: PyOptions,
     workers: Option<usize>,
-) -> PyResult<Bound<'py, PyArray1<f64>>> {
+) -> Reply<Bound<'py, PyArray1<f64>>> {
     let (rows, truths, options) = (x.view()?, y.view()?, options.parse()?);
     let mut out = vec![0.0; rows.len()];
     detached(py, |interrupt| {
@@ -73,7 +73,7 @@ pub(super) fn null_moments<'py>(
     statistic: &str,
     with_deviation: bool,
     workers: Option<usize>,
-) -> PyResult<Pair<'py>> {
+) -> Reply<Pair<'py>> {
     let (rows, truths) = (x.view()?, y.view()?);
     let moments = match statistic {
         "wasserstein" if with_deviation => distances::wasserstein_moments,
@@ -106,7 +106,7 @@ pub(super) fn permutation<'py>(
     n_resamples: usize,
     stream: (u64, u64),
     workers: Option<usize>,
-) -> PyResult<Triple<'py>> {
+) -> Reply<Triple<'py>> {
     let (rows, truths) = (x.view()?, y.view()?);
     let kind = if statistic == "wasserstein" { Kind::Wasserstein } else { Kind::EnergySquared };
     let n_parts = n_resamples.div_ceil(REPLICATES_A_PART);
@@ -149,10 +149,10 @@ pub(super) fn distance_bootstrap<'py>(
     n_resamples: usize,
     stream: (u64, u64),
     workers: Option<usize>,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
+) -> Reply<Bound<'py, PyArray2<f64>>> {
     let (rows, truths, options) = (x.view()?, y.view()?, options.parse()?);
     let out = PyArray2::<f64>::zeros(py, [rows.len(), n_resamples], false);
-    let mut writable = out.try_readwrite()?;
+    let mut writable = out.try_readwrite().map_err(PyErr::from)?;
     let cells = writable.as_slice_mut()?;
     detached(py, |interrupt| {
         let distance = Distance::new(options, truths.shared());
@@ -175,7 +175,7 @@ pub(super) fn wasserstein_weighted(
     y: PyReadonlyArray1<'_, f64>,
     y_weights: PyReadonlyArray1<'_, f64>,
     p: f64,
-) -> PyResult<f64> {
+) -> Reply<f64> {
     Ok(distances::wasserstein_weighted(
         (x.as_slice()?, x_weights.as_slice()?),
         (y.as_slice()?, y_weights.as_slice()?),
@@ -190,7 +190,7 @@ pub(super) fn energy_weighted(
     x_weights: PyReadonlyArray1<'_, f64>,
     y: PyReadonlyArray1<'_, f64>,
     y_weights: PyReadonlyArray1<'_, f64>,
-) -> PyResult<f64> {
+) -> Reply<f64> {
     Ok(distances::energy_weighted(
         (x.as_slice()?, x_weights.as_slice()?),
         (y.as_slice()?, y_weights.as_slice()?),

@@ -3,14 +3,14 @@
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 
-use super::{PyCounts, PyRows, PyTruth, PyTruths, detached};
-use crate::batch::map_rows;
-use crate::error::{Error, Result};
-use crate::ks::{self, Method, Outcome, Scratch};
-use crate::ks_bootstrap::{Replicates, Resampled};
-use crate::resampling::RowStreams;
-use crate::smirnov::{self, Side};
-use crate::truth::Truth;
+use crate::{PyCounts, PyRows, PyTruth, PyTruths, Reply, detached};
+use unpredictabench::batch::map_rows;
+use unpredictabench::error::{Error, Result};
+use unpredictabench::ks::{self, Method, Outcome, Scratch};
+use unpredictabench::ks_bootstrap::{Replicates, Resampled};
+use unpredictabench::resampling::RowStreams;
+use unpredictabench::smirnov::{self, Side};
+use unpredictabench::truth::Truth;
 
 pub(super) fn side(alternative: &str) -> Result<Side> {
     match alternative {
@@ -58,7 +58,7 @@ pub(super) fn ks_2samp<'py>(
     alternative: &str,
     method: &str,
     workers: Option<usize>,
-) -> PyResult<Columns<'py>> {
+) -> Reply<Columns<'py>> {
     let (side, method) = (side(alternative)?, self::method(method)?);
     let (rows, truths, n_invalid) = (x.view()?, y.view()?, n_invalid.view()?);
     let mut out = vec![Outcome::UNDEFINED; rows.len()];
@@ -94,7 +94,7 @@ pub(super) fn ks_2samp_one(
     n_invalid: i64,
     alternative: &str,
     method: &str,
-) -> PyResult<(f64, f64, i8, f64, f64, bool)> {
+) -> Reply<(f64, f64, i8, f64, f64, bool)> {
     let (side, method) = (side(alternative)?, self::method(method)?);
     let sample = x.as_slice()?;
     let mut scratch = Scratch::default();
@@ -124,7 +124,7 @@ pub(super) fn ks_critical_h(
     m: i64,
     alpha: f64,
     alternative: &str,
-) -> PyResult<i64> {
+) -> Reply<i64> {
     let side = side(alternative)?;
     detached(py, |_| Ok(smirnov::critical_h(n, m, alpha, side)))
 }
@@ -144,7 +144,7 @@ pub(super) fn ks_bootstrap<'py>(
     first_row: u64,
     resample_both: bool,
     workers: Option<usize>,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
+) -> Reply<Bound<'py, PyArray2<f64>>> {
     let resampled = if resample_both { Resampled::Both } else { Resampled::Sample };
     let (rows, truths) = (x.view()?, y.view()?);
     let mut out = vec![f64::NAN; rows.len() * n_resamples];
@@ -162,7 +162,7 @@ pub(super) fn ks_bootstrap<'py>(
             Ok(replicates.statistic(&mut streams.replicate(replicate)))
         })
     })?;
-    PyArray1::from_vec(py, out).reshape([rows.len(), n_resamples])
+    Ok(PyArray1::from_vec(py, out).reshape([rows.len(), n_resamples])?)
 }
 
 /// P-values of integer statistics as if no two values were equal.
@@ -173,7 +173,7 @@ pub(super) fn ks_2samp_untied<'py>(
     m: PyReadonlyArray1<'py, i64>,
     h: PyReadonlyArray1<'py, i64>,
     workers: Option<usize>,
-) -> PyResult<Column<'py, f64>> {
+) -> Reply<Column<'py, f64>> {
     let (n, m, h) = (n.as_slice()?, m.as_slice()?, h.as_slice()?);
     super::onesample::same_length("m", m.len(), n.len())?;
     super::onesample::same_length("h", h.len(), n.len())?;

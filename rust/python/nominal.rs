@@ -3,14 +3,14 @@
 use numpy::{PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 
-use super::detached;
-use super::onesample::{Column, count, same_length};
-use crate::batch::map_rows;
-use crate::error::{Error, Result};
-use crate::multinomial::{
+use crate::onesample::{Column, count, same_length};
+use crate::{Reply, detached};
+use unpredictabench::batch::map_rows;
+use unpredictabench::error::{Error, Result};
+use unpredictabench::multinomial::{
     Cell, MAX_STATES, Sampler, TotalVariation, largest_passing, pair_cells, pool_share, upper_tail,
 };
-use crate::rng::Stream;
+use unpredictabench::rng::Stream;
 
 /// Draws of one Monte Carlo task.
 const DRAWS_A_BLOCK: usize = 10_000;
@@ -28,7 +28,7 @@ fn each_row<T: Send + Clone + Default>(
     n: &[i64],
     workers: Option<usize>,
     row: impl Fn(usize, usize) -> Result<T> + Sync + Send,
-) -> PyResult<Vec<T>> {
+) -> Reply<Vec<T>> {
     let mut out = vec![T::default(); n.len()];
     detached(py, |interrupt| {
         map_rows(&mut out, workers, interrupt, || (), |i, ()| row(i, count("n", n[i])?))
@@ -48,7 +48,7 @@ pub(super) fn tv_tails<'py>(
     n: PyReadonlyArray1<'py, i64>,
     excess: PyReadonlyArray1<'py, i64>,
     workers: Option<usize>,
-) -> PyResult<Column<'py, f64>> {
+) -> Reply<Column<'py, f64>> {
     let numerators = unsigned("p", numerators.as_slice()?)?;
     let law = TotalVariation { numerators: &numerators, denominator: numerators.iter().sum() };
     let (n, excess) = (n.as_slice()?, excess.as_slice()?);
@@ -73,7 +73,7 @@ pub(super) fn tv_largest_passing<'py>(
     n: PyReadonlyArray1<'py, i64>,
     alpha: f64,
     workers: Option<usize>,
-) -> PyResult<Vec<Option<u64>>> {
+) -> Reply<Vec<Option<u64>>> {
     let numerators = unsigned("p", numerators.as_slice()?)?;
     let law = TotalVariation { numerators: &numerators, denominator: numerators.iter().sum() };
     each_row(py, n.as_slice()?, workers, |_, size| {
@@ -93,7 +93,7 @@ pub(super) fn tv_pool_shares<'py>(
     n: PyReadonlyArray1<'py, i64>,
     largest: PyReadonlyArray1<'py, i64>,
     workers: Option<usize>,
-) -> PyResult<(Column<'py, f64>, Column<'py, f64>)> {
+) -> Reply<(Column<'py, f64>, Column<'py, f64>)> {
     let numerators = unsigned("p", numerators.as_slice()?)?;
     let law = TotalVariation { numerators: &numerators, denominator: numerators.iter().sum() };
     let counts = unsigned("counts", counts.as_slice()?)?;
@@ -124,7 +124,7 @@ pub(super) fn pair_tails<'py>(
     n: PyReadonlyArray1<'py, i64>,
     pairs: PyReadonlyArray1<'py, i64>,
     workers: Option<usize>,
-) -> PyResult<Column<'py, f64>> {
+) -> Reply<Column<'py, f64>> {
     let (n, pairs) = (n.as_slice()?, pairs.as_slice()?);
     same_length("pairs", pairs.len(), n.len())?;
     let out = each_row(py, n, workers, |i, size| {
@@ -143,7 +143,7 @@ pub(super) fn pair_largest_passing<'py>(
     n: PyReadonlyArray1<'py, i64>,
     alpha: f64,
     workers: Option<usize>,
-) -> PyResult<Vec<Option<u64>>> {
+) -> Reply<Vec<Option<u64>>> {
     each_row(py, n.as_slice()?, workers, |_, size| {
         let (cells, total) = pair_cells(n_cells, size);
         let largest = largest_passing(&cells, total, size, size * (size - 1) / 2, alpha)?;
@@ -161,7 +161,7 @@ pub(super) fn tv_largest_draws<'py>(
     keep: usize,
     seed: u64,
     workers: Option<usize>,
-) -> PyResult<Column<'py, f64>> {
+) -> Reply<Column<'py, f64>> {
     let probabilities = probabilities.as_slice()?;
     let mut out = vec![Vec::new(); n_resamples.div_ceil(DRAWS_A_BLOCK)];
     detached(py, |interrupt| {
@@ -198,7 +198,7 @@ pub(super) fn tv_count_draws(
     n_resamples: usize,
     seed: u64,
     workers: Option<usize>,
-) -> PyResult<u64> {
+) -> Reply<u64> {
     let probabilities = probabilities.as_slice()?;
     let mut out = vec![0u64; n_resamples.div_ceil(DRAWS_A_BLOCK)];
     detached(py, |interrupt| {

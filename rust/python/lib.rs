@@ -5,13 +5,13 @@
 // A binding has the arguments of the Python function that it serves.
 #![allow(clippy::too_many_arguments)]
 
-use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
+use numpy::{AsSliceError, PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::batch::Ragged;
-use crate::error::{Error, Result};
-use crate::truth::{Truth, Truths};
+use unpredictabench::batch::Ragged;
+use unpredictabench::error::{Error, Result};
+use unpredictabench::truth::{Truth, Truths};
 
 mod distances;
 mod edf;
@@ -20,13 +20,38 @@ mod nominal;
 mod onesample;
 mod subsets;
 
-impl From<Error> for PyErr {
+/// What a binding returns.
+pub(crate) type Reply<T> = std::result::Result<T, Refusal>;
+
+/// An exception of Python, also made of a kernel's error.
+#[derive(Debug)]
+pub(crate) struct Refusal(PyErr);
+
+impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
-        match error {
+        Self(match error {
             Error::Argument { .. } => PyValueError::new_err(error.to_string()),
             Error::Interrupted => PyKeyboardInterrupt::new_err(()),
             Error::Threads(_) => PyRuntimeError::new_err(error.to_string()),
-        }
+        })
+    }
+}
+
+impl From<PyErr> for Refusal {
+    fn from(error: PyErr) -> Self {
+        Self(error)
+    }
+}
+
+impl From<AsSliceError> for Refusal {
+    fn from(error: AsSliceError) -> Self {
+        Self(error.into())
+    }
+}
+
+impl From<Refusal> for PyErr {
+    fn from(refusal: Refusal) -> Self {
+        refusal.0
     }
 }
 
@@ -35,7 +60,7 @@ impl From<Error> for PyErr {
 pub(crate) fn detached<T: Send>(
     py: Python<'_>,
     kernel: impl FnOnce(&mut dyn FnMut() -> bool) -> Result<T> + Send,
-) -> PyResult<T> {
+) -> Reply<T> {
     let mut raised = None;
     let result = py.detach(|| {
         #[allow(clippy::redundant_closure_for_method_calls)] // the method fits one lifetime only
@@ -48,7 +73,7 @@ pub(crate) fn detached<T: Send>(
         })
     });
     match raised {
-        Some(error) => Err(error),
+        Some(error) => Err(error.into()),
         None => Ok(result?),
     }
 }
@@ -62,7 +87,7 @@ pub(crate) struct PyTruth {
 #[pymethods]
 impl PyTruth {
     #[new]
-    fn new(py: Python<'_>, draws: PyReadonlyArray1<'_, f64>) -> PyResult<Self> {
+    fn new(py: Python<'_>, draws: PyReadonlyArray1<'_, f64>) -> Reply<Self> {
         let draws = draws.as_slice()?;
         let prepared = || {
             let truth = Truth::new(draws)?;
@@ -92,7 +117,7 @@ impl PyTruth {
 pub(crate) struct PyRows<'py>(PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, i64>);
 
 impl PyRows<'_> {
-    pub(crate) fn view(&self) -> PyResult<Ragged<'_>> {
+    pub(crate) fn view(&self) -> Reply<Ragged<'_>> {
         Ok(Ragged::new(self.0.as_slice()?, self.1.as_slice()?)?)
     }
 }
@@ -105,7 +130,7 @@ pub(crate) enum PyTruths<'py> {
 }
 
 impl PyTruths<'_> {
-    pub(crate) fn view(&self) -> PyResult<Truths<'_>> {
+    pub(crate) fn view(&self) -> Reply<Truths<'_>> {
         Ok(match self {
             Self::Shared(truth) => Truths::Shared(&truth.inner),
             Self::Rows(rows) => Truths::Rows(rows.view()?),
@@ -121,7 +146,7 @@ pub(crate) enum PyCounts<'py> {
 }
 
 impl PyCounts<'_> {
-    pub(crate) fn view(&self) -> PyResult<impl Fn(usize) -> i64 + Sync + Send + '_> {
+    pub(crate) fn view(&self) -> Reply<impl Fn(usize) -> i64 + Sync + Send + '_> {
         let (one, each) = match self {
             Self::Shared(one) => (*one, None),
             Self::Rows(each) => (0, Some(each.as_slice()?)),
@@ -132,10 +157,7 @@ impl PyCounts<'_> {
 
 /// Position of the first NaN, or of the first value that is not finite, if there is one.
 #[pyfunction]
-fn first_invalid(
-    values: PyReadonlyArray1<'_, f64>,
-    allow_infinite: bool,
-) -> PyResult<Option<usize>> {
+fn first_invalid(values: PyReadonlyArray1<'_, f64>, allow_infinite: bool) -> Reply<Option<usize>> {
     let values = values.as_slice()?;
     Ok(if allow_infinite {
         values.iter().position(|v| v.is_nan())
