@@ -152,7 +152,7 @@ pub(super) fn distance_bootstrap<'py>(
 ) -> Reply<Bound<'py, PyArray2<f64>>> {
     let (rows, truths, options) = (x.view()?, y.view()?, options.parse()?);
     let out = PyArray2::<f64>::zeros(py, [rows.len(), n_resamples], false);
-    let mut writable = out.try_readwrite().map_err(PyErr::from)?;
+    let mut writable = out.try_readwrite()?;
     let cells = writable.as_slice_mut()?;
     detached(py, |interrupt| {
         let distance = Distance::new(options, truths.shared());

@@ -5,7 +5,7 @@
 // A binding has the arguments of the Python function that it serves.
 #![allow(clippy::too_many_arguments)]
 
-use numpy::{AsSliceError, PyArray1, PyReadonlyArray1, ToPyArray};
+use numpy::{AsSliceError, BorrowError, PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -15,9 +15,11 @@ use unpredictabench::truth::{Truth, Truths};
 
 mod distances;
 mod edf;
+mod foreign;
 mod ks;
 mod nominal;
 mod onesample;
+mod own_statistic;
 mod subsets;
 
 /// What a binding returns.
@@ -45,6 +47,12 @@ impl From<PyErr> for Refusal {
 
 impl From<AsSliceError> for Refusal {
     fn from(error: AsSliceError) -> Self {
+        Self(error.into())
+    }
+}
+
+impl From<BorrowError> for Refusal {
+    fn from(error: BorrowError) -> Self {
         Self(error.into())
     }
 }
@@ -181,6 +189,8 @@ mod _native {
     #[pymodule_export]
     use super::first_invalid;
     #[pymodule_export]
+    use super::foreign::Function;
+    #[pymodule_export]
     use super::ks::{ks_2samp, ks_2samp_one, ks_2samp_untied, ks_bootstrap, ks_critical_h};
     #[pymodule_export]
     use super::nominal::{
@@ -192,6 +202,8 @@ mod _native {
         ks_1samp_continuous, ks_1samp_critical, ks_1samp_statistic, ks_1samp_stepped,
         ks_2samp_critical,
     };
+    #[pymodule_export]
+    use super::own_statistic::{own_1samp, own_2samp, own_bootstrap, own_resamples};
     #[pymodule_export]
     use super::subsets::{subset_shares_law, subset_shares_truth};
     use pyo3::prelude::*;
