@@ -384,7 +384,7 @@ def test_progress_tells_how_far_a_run_is(tmp_path):
     generate(
         suite(), Thrower(behave=behave), tmp_path, n_samples=5, budget=budget, progress=seen.append
     )
-    assert [p.n_done + p.n_failed for p in seen] == [*range(13, 31), 30]
+    assert [p.n_done + p.n_failed for p in seen] == [*range(12, 31), 30]
     assert (seen[-1].n_before, seen[-1].n_total, seen[-1].n_failed) == (12, 30, 6)
     usage = seen[-1].usage
     assert (usage.n_requests, usage.n_estimated) == (30, 12)
