@@ -149,7 +149,7 @@ def test_names_and_places_are_checked(tmp_path):
     (tmp_path / "x.parquet").write_bytes(b"noise")
     with pytest.raises(StoreError, match="is not a Parquet file"):
         import_run(tmp_path / "x.parquet", tmp_path / "b")
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["a", "x.parquet"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["a", "no", "x.parquet"]
 
 
 WRONG_FIELDS = {

@@ -80,8 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         group.main(arguments, prog_name="unpredictabench", standalone_mode=True)
     except UnpredictabenchError as error:
         _fail(error)
-    except OSError as error:  # such as a full disk behind standard output
-        _fail(error)
+    except OSError as error:  # what no command expects: mostly a full disk behind the output
+        _fail(f"{error}: mend that, then run the same command again")
     except SystemExit as end:
         if end.code == INTERRUPTED:
             _end_at_once()
@@ -90,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _end_at_once()
 
 
-def _fail(error: Exception) -> NoReturn:
+def _fail(error: Exception | str) -> NoReturn:
     click.echo(f"unpredictabench: {error}", err=True)
     raise SystemExit(1) from None
 

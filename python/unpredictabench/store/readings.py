@@ -73,7 +73,7 @@ def keep_readings(folder: Path, found: Iterable[tuple[Completion, Extraction]]) 
             out.writelines(f"{line}\n" for line in lines)
     except OutputError as error:
         raise StoreError(
-            f"{file} cannot be written ({error.error}); the answers are kept: make room or make "
-            "the folder writable, then run unpredictabench extract"
+            f"{file} cannot be written ({error.error}); every answer is kept: make room or make "
+            "the folder writable, then run the same command again"
         ) from error
     return lines
