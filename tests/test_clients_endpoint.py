@@ -14,6 +14,7 @@ import pytest
 
 from unpredictabench.clients import Client, OpenAIClient, RetryPolicy
 from unpredictabench.errors import FatalClientError, InputError, SlotError
+from unpredictabench.extract import extract, reasoning_as_text
 from unpredictabench.records import Completion
 from unruly import KEY, FastClock, Say, Unruly, a_client, a_request, answer, asked, error
 
@@ -277,6 +278,10 @@ def test_cli_answer_in_reasoning(message, reasoning):
     assert completion.status == "empty_content"
     assert (completion.text, completion.reasoning) == (message["content"], reasoning)
     assert len(server.requests) == 1
+    form = a_request().task
+    assert {one.status for one in extract(completion, form)} == {"empty"}
+    [asked_for] = reasoning_as_text([completion])
+    assert {one.value for one in extract(asked_for, form) if one.reading == "lenient"} == {7.0}
 
 
 def test_cli_truncated_number():

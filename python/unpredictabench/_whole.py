@@ -40,7 +40,7 @@ def whole(path: str | os.PathLike[str], *, is_synced: bool = True) -> Iterator[P
     """
     named = Path(path)
     target = Path(os.path.realpath(named))
-    is_plain = target.is_file() or not target.exists()
+    is_plain = os.path.isfile(target) or not os.path.exists(target)  # noqa: PTH110, PTH113 - a name too long is no error yet
     owner = f"{os.getpid()}-{threading.get_ident()}"
     draft = target.with_name(f".{target.name[:100]}.{owner}.part") if is_plain else target
     try:
