@@ -57,6 +57,22 @@ def test_a_simulated_run_is_stored_scored_and_resumed(shown):
     assert open_run("runs/sim-perfect").events[-1].data["n_new"] == 0
 
 
+@pytest.mark.parametrize(
+    ("model", "words", "ignored"),
+    [
+        ("sim:perfect", ("--temperature", "0.5", "--max-tokens", "9"), "temperature, max_tokens"),
+        ("sim:perfect", ("--temperature", "1.0", "--seed", "3"), None),
+        ("sim:perfect", ("--n-hint", "2"), "n_hint"),
+    ],
+)
+def test_words_that_a_model_does_not_take_are_named(shown, model, words, ignored):
+    """A temperature for a simulated model changes nothing, and the command says so."""
+    code, _, err = run(model, *SMALL, *words)
+    notes = [line for line in err.splitlines() if line.startswith("Note: ")]
+    said = f"Note: {model} takes no {ignored}: it changes nothing."
+    assert (code, notes) == (0, [said] if ignored else [])
+
+
 def test_words_decide_what_is_asked_and_where_it_goes(shown):
     """Category, style, sampling and seed reach the settings and name the folder."""
     code, _, _ = run(

@@ -53,6 +53,10 @@ def _run(model: str | None, out: Path | None, **words: Any) -> None:
         return
     if model is None:
         click.echo(_about_the_default(jobs[0]), err=True)
+    for job in jobs:
+        if job.ignored:
+            unused = ", ".join(job.ignored)
+            click.echo(f"Note: {job.model} takes no {unused}: it changes nothing.", err=True)
     if not is_sure:
         estimates.confirm(jobs)
     _finish([_perform(job) for job in jobs], as_json=as_json)
