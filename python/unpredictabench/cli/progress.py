@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
+from unpredictabench.errors import counted
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -105,7 +107,7 @@ def described(progress: Progress, elapsed_s: float) -> str:
     """
     n_settled = progress.n_done + progress.n_failed
     share = progress.n_done / progress.n_total if progress.n_total else 1.0
-    words = [f"{progress.n_done:,} of {progress.n_total:,} answers ({share:.0%})"]
+    words = [f"{progress.n_done:,} of {counted(progress.n_total, 'answer')} ({share:.0%})"]
     rate = (n_settled - progress.n_before) / elapsed_s if elapsed_s > 0 else 0.0
     if rate > 0:
         left_s = (progress.n_total - n_settled) / rate
@@ -164,12 +166,15 @@ def _sparing(
     every_s: float, show: Callable[[str, Any], None], words: Words
 ) -> Iterator[Callable[[Any], None]]:
     """Show progress at most every so many seconds, and the last in any case."""
-    began = shown = time.monotonic()
+    # The clock starts with the first report: what was stored before was read until then.
+    began = shown = None
     last: Any = None
 
     def take(progress: Any) -> None:
-        nonlocal shown, last
+        nonlocal began, shown, last
         last, now = progress, time.monotonic()
+        if began is None or shown is None:
+            began = shown = now
         if now - shown >= every_s:
             shown = now
             show(words(progress, now - began), progress)
@@ -177,5 +182,5 @@ def _sparing(
     try:
         yield take
     finally:
-        if last is not None:
+        if last is not None and began is not None:
             show(words(last, time.monotonic() - began), last)

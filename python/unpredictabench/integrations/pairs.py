@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
+from unpredictabench._whole import whole
 from unpredictabench.errors import InputError, StoreError
 from unpredictabench.integrations.pair_files import (
     N_INVALID,
@@ -23,7 +24,6 @@ from unpredictabench.integrations.pair_files import (
 from unpredictabench.stats import PreparedTruth, score_batch
 from unpredictabench.stats import _options as options
 from unpredictabench.stats._batch_statistics import DEFAULT_STATISTICS
-from unpredictabench.store.exchange import whole_file
 
 if TYPE_CHECKING:
     import os
@@ -220,18 +220,16 @@ def _write(
 ) -> int:
     """Write scored batches to a file that appears whole or not at all; count rows with NaN."""
     n_done = n_nan = 0
-    try:
-        with whole_file(target) as part, arrow_parquet().ParquetWriter(part, schema) as writer:
-            for batch in batches:
-                writer.write_batch(batch.cast(schema))
-                n_done += batch.num_rows
-                n_nan += _count_nan(batch, results)
-                if progress is not None:
-                    progress(PairsProgress(n_done, n_total))
-    except OSError as error:
-        raise StoreError(f"{target} cannot be written: {error}") from error
-    if n_done != n_total:
-        raise StoreError(f"{n_total:,} pairs went in and {n_done:,} came out")
+    tell = progress or (lambda _: None)
+    tell(PairsProgress(0, n_total))
+    with whole(target) as draft, arrow_parquet().ParquetWriter(draft, schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch.cast(schema))
+            n_done += batch.num_rows
+            n_nan += _count_nan(batch, results)
+            tell(PairsProgress(n_done, n_total))
+        if n_done != n_total:
+            raise StoreError(f"{n_total:,} pairs went in and {n_done:,} came out")
     return n_nan
 
 
