@@ -109,5 +109,6 @@ def told(progress: PairsProgress, elapsed_s: float) -> str:
     share = progress.n_done / progress.n_total if progress.n_total else 1.0
     rate = progress.n_done / elapsed_s if elapsed_s > 0 else 0.0
     words = f"{progress.n_done:,} of {progress.n_total:,} pairs ({share:.0%})"
-    left = f", {rate:,.3g}/s, {duration((progress.n_total - progress.n_done) / rate)} left"
-    return words + left if rate else words
+    if not rate:
+        return words
+    return f"{words}, {rate:,.3g}/s, {duration((progress.n_total - progress.n_done) / rate)} left"

@@ -133,7 +133,9 @@ def score_pairs(
         `stats.score_batch` refuses, with the row; when ids name no truth, with the first and
         their number. Nothing is written then.
     StoreError
-        When a file cannot be read or written, or Ray cannot be reached.
+        When a file cannot be read, or Ray cannot be reached.
+    OutputError
+        When the result cannot be written.
     MissingExtraError
         When pyarrow or Ray is not installed.
 
