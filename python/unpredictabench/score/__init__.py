@@ -8,7 +8,7 @@ from unpredictabench.score.comparison import Comparison, compare
 from unpredictabench.score.results import GroupScore, HalfLife, Rate, RunScore, TaskScore
 from unpredictabench.score.rules import SIZES, Rules
 from unpredictabench.score.samplers import Baseline, baselines, is_below_median
-from unpredictabench.score.scoring import baselines_of, score, score_records
+from unpredictabench.score.scoring import baselines_of, score, score_observed, score_records
 
 make_callable(__name__)
 
@@ -28,5 +28,6 @@ __all__ = [
     "document",
     "is_below_median",
     "score",
+    "score_observed",
     "score_records",
 ]
