@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from inspect_ai.scorer import (  # noqa: TC002 - Inspect reads annotations when it runs
+from inspect_ai.scorer import (
     Metric,
     SampleScore,
     Score,
@@ -16,7 +16,7 @@ from inspect_ai.scorer import (  # noqa: TC002 - Inspect reads annotations when 
     metric,
     scorer,
 )
-from inspect_ai.solver import TaskState  # noqa: TC002 - as above
+from inspect_ai.solver import TaskState  # noqa: TC002 - Inspect reads annotations when it runs
 
 from unpredictabench.extract.observations import observe
 from unpredictabench.integrations.inspect.slots import (

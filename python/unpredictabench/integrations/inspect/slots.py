@@ -1,4 +1,4 @@
-"""A draw as plain data in an Inspect log, and back; what the scorer read as plain data, and back."""
+"""A draw, and what the scorer read from draws, as plain data in an Inspect log and back."""
 
 from __future__ import annotations
 

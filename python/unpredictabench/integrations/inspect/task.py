@@ -5,7 +5,12 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from inspect_ai import Task, task
+from unpredictabench.errors import MissingExtraError
+
+try:
+    from inspect_ai import Task, task
+except ImportError:
+    raise MissingExtraError("the Inspect task", "inspect") from None
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
 
@@ -23,15 +28,9 @@ if TYPE_CHECKING:
     from unpredictabench.records import Message
     from unpredictabench.records import Task as Question
 
-_ROLES = {
-    "system": ChatMessageSystem,
-    "user": ChatMessageUser,
-    "assistant": ChatMessageAssistant,
-}
-
 
 @task
-def ks_at_n(
+def ks_at_n(  # noqa: PLR0917 - Inspect calls by name
     suite: str = "v1",
     variant: int | None = None,
     samples: int = 100,
@@ -39,8 +38,8 @@ def ks_at_n(
     prompt_style: str = "direct",
     limit_tasks: int | None = None,
     categories: str | list[str] | None = None,
-    force: bool = False,  # noqa: FBT001, FBT002 - Inspect calls by name
-    events: bool = False,  # noqa: FBT001, FBT002 - Inspect calls by name
+    force: bool = False,  # noqa: FBT001, FBT002 - as above
+    events: bool = False,  # noqa: FBT001, FBT002 - as above
 ) -> Task:
     """Ask a model every question of a suite `samples` times; one Inspect sample a question.
 
@@ -118,4 +117,10 @@ def _sample(question: Question, style: str) -> Sample:
 
 
 def _message(message: Message) -> ChatMessage:
-    return _ROLES[message.role](content=message.content)
+    match message.role:
+        case "system":
+            return ChatMessageSystem(content=message.content)
+        case "user":
+            return ChatMessageUser(content=message.content)
+        case "assistant":
+            return ChatMessageAssistant(content=message.content)
