@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
+from inspect_ai.log import Transcript
 from inspect_ai.model import ContentReasoning, GenerateConfig, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import LimitExceededError
@@ -27,6 +28,7 @@ FINISH_REASONS: Final = {"max_tokens": "length", "model_length": "length", "unkn
 _ENDS_SAMPLE: Final = frozenset(
     {"LimitExceededError", "TerminateSampleError", "ModelRefusalError", "PrerequisiteError"}
 )
+_IN_RECORD: Final = frozenset({"input_tokens", "output_tokens", "total_tokens"})
 _LONGEST = 300
 
 
@@ -58,8 +60,7 @@ def draws(samples: int = 100, *, force: bool = False, events: bool = False) -> S
         if config.temperature == 0 and samples > 1 and not force:
             rule = "be above 0 to ask for more than one answer (-T force=true asks all the same)"
             raise InputError("temperature", rule, config.temperature)
-        with nullcontext() if events else _without_events():
-            await _Draws(state, model, config).ask(samples)
+        await _Draws(state, model, config, has_events=events).ask(samples)
         return state
 
     return solve
@@ -68,8 +69,11 @@ def draws(samples: int = 100, *, force: bool = False, events: bool = False) -> S
 class _Draws:
     """The draws of one sample."""
 
-    def __init__(self, state: TaskState, model: Model, config: GenerateConfig) -> None:
+    def __init__(
+        self, state: TaskState, model: Model, config: GenerateConfig, *, has_events: bool
+    ) -> None:
         self._model, self._seed = model, config.seed
+        self._aside = None if has_events else Transcript()
         self._task = str(state.sample_id)
         self._input: list[ChatMessage] = list(state.messages)
         self._slots: list[dict[str, Any]] = []
@@ -92,6 +96,8 @@ class _Draws:
 
     async def _draw(self, index: int, scope: anyio.CancelScope) -> None:
         seed = None if self._seed is None else slot_seed(self._seed, self._task, index)
+        if self._aside is not None:
+            _write_to(self._aside)
         try:
             # From a cache every draw would be the same one.
             output = await self._model.generate(
@@ -107,8 +113,8 @@ class _Draws:
             text = redacted(said, None)[:_LONGEST]
             self._failures.append({"index": index, "error": text})
             return
-        usage = output.usage.model_dump(exclude_none=True) if output.usage else None
-        self._slots.append(slot_of(_completion(self._task, index, output, seed=seed), usage))
+        completion = _completion(self._task, index, output, seed=seed)
+        self._slots.append(slot_of(completion, _more_usage(output)))
 
 
 def _completion(task: str, index: int, output: ModelOutput, *, seed: int | None) -> Completion:
@@ -140,6 +146,12 @@ def _completion(task: str, index: int, output: ModelOutput, *, seed: int | None)
     )
 
 
+def _more_usage(output: ModelOutput) -> dict[str, Any]:
+    """Return what a record has no fields for: tokens cached and reasoned with, and the cost."""
+    usage = output.usage.model_dump(exclude_none=True) if output.usage else {}
+    return {name: value for name, value in usage.items() if name not in _IN_RECORD}
+
+
 def _reasoning(output: ModelOutput) -> str | None:
     content = output.choices[0].message.content if output.choices else ""
     if isinstance(content, str):
@@ -147,24 +159,15 @@ def _reasoning(output: ModelOutput) -> str | None:
     return "\n".join(p.reasoning for p in content if isinstance(p, ContentReasoning)) or None
 
 
-class _Nowhere:
-    """Takes the events of model calls and drops them."""
+def _write_to(transcript: Transcript) -> None:
+    """Let this coroutine, and no other, write its events to a transcript that nobody keeps.
 
-    def on_pending(self, event: object) -> None:
-        """Drop the event of a call that begins."""
-
-    def on_complete(self, event: object) -> None:
-        """Drop the event of a call that has ended."""
-
-
-def _without_events() -> AbstractContextManager[None]:
-    """Keep model calls out of the transcript: their content is in the store already.
-
-    Inspect has no public switch for it; where the private one is missing, the events are kept.
+    What they hold is in the store already. Inspect has no public switch for it; where the private
+    one is missing, the events are kept.
     """
-    switch = _private("inspect_ai.model._model", "use_model_event_sink")
-    quiet: AbstractContextManager[None] = switch(_Nowhere()) if switch else nullcontext()
-    return quiet
+    switch = _private("inspect_ai.log._transcript", "init_transcript")
+    if switch:
+        switch(transcript)
 
 
 def _config(model: Model) -> GenerateConfig:
@@ -173,6 +176,7 @@ def _config(model: Model) -> GenerateConfig:
     return model.config.merge(active()) if active else model.config
 
 
+@cache
 def _private(module: str, name: str) -> Any:
     try:
         return getattr(import_module(module), name, None)

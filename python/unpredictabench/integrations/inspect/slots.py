@@ -28,7 +28,7 @@ SLOTS: Final = "unpredictabench:slots"
 FAILURES: Final = "unpredictabench:failures"
 """Keys of a sample's store: its draws, and the draws that failed."""
 USAGE: Final = "usage"
-"""What a slot holds besides the fields of a completion: the usage as Inspect counts it."""
+"""What a slot holds besides the fields of a completion: usage that those have no place for."""
 _DEFAULTS: Final = {field.name: field.default for field in dataclasses.fields(Completion)}
 
 
@@ -40,12 +40,12 @@ def slot_of(completion: Completion, usage: Mapping[str, Any] | None = None) -> S
     completion : Completion
         The draw.
     usage : mapping, optional
-        Tokens and cost as Inspect counts them.
+        Counts that a completion has no fields for.
 
     Examples
     --------
-    >>> slot_of(Completion("t", 0, "7"), {"total_tokens": 9})
-    {'index': 0, 'text': '7', 'usage': {'total_tokens': 9}}
+    >>> slot_of(Completion("t", 0, "7"), {"total_cost": 0.5})
+    {'index': 0, 'text': '7', 'usage': {'total_cost': 0.5}}
     """
     values = {name: getattr(completion, name) for name in _DEFAULTS if name != "task"}
     slot = {
@@ -78,7 +78,7 @@ def completion_of(task: str, slot: object) -> Completion:
 
     Examples
     --------
-    >>> completion_of("t", {"index": 0, "text": "7", "usage": {"total_tokens": 9}}).text
+    >>> completion_of("t", {"index": 0, "text": "7", "usage": {"total_cost": 0.5}}).text
     '7'
     """
     if not isinstance(slot, dict):
