@@ -360,7 +360,8 @@ def test_command_asks_a_server_within_its_connections(tmp_path):
     assert {(c.finish_reason, c.model, c.prompt_tokens) for c in found} == {
         ("length", "served-name", 5)
     }
-    assert {c.response_id for c in found} == {f"r{i}" for i in range(1, 17)}
+    ids = {c.response_id for c in found}
+    assert ids in ({None}, {f"r{i}" for i in range(1, 17)})  # older versions do not tell it
     suite = load_suite("v1")
     asked = {body["messages"][-1]["content"] for body in server.bodies}
     assert asked == {suite[name].prompt for name in run.plan}
