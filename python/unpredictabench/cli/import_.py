@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unpredictabench.errors import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -74,8 +76,8 @@ def lines(done: Imported) -> Iterator[str]:
     """
     yield f"{done.path}: {done.kind}, suite {done.suite}"
     for run in done.runs:
-        missing = f", {run.n_missing:,} slots without an answer" if run.n_missing else ""
-        kept = f"{run.n_stored:,} answers ({run.n_new:,} new){missing}"
+        missing = f", {counted(run.n_missing, 'slot')} without an answer" if run.n_missing else ""
+        kept = f"{counted(run.n_stored, 'answer')} ({run.n_new:,} new){missing}"
         yield f"  {run.path}: {run.model}, temperature {run.temperature}, {kept}"
     for name, heading in HEADINGS.items():
         for what, count in sorted(done.tally[name].items()):

@@ -12,7 +12,7 @@ from unpredictabench.clients.gather import Gatherer
 from unpredictabench.clients.limiter import Limiter
 from unpredictabench.clients.transport import Endpoint, Transport
 from unpredictabench.clients.waiting import Clock, RetryPolicy
-from unpredictabench.errors import FatalClientError, InputError, SlotError
+from unpredictabench.errors import FatalClientError, InputError, SlotError, counted
 from unpredictabench.records import Completion
 from unpredictabench.streams import seed_of, stream
 from unpredictabench.tasks.styles import FRAME_STOP, framed
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # These have an argument of their own, or would break "one row a slot".
 _RESERVED = frozenset({"model", "messages", "prompt", "stream", "n", "best_of", "seed"})
-# An endpoint that was never reached is more likely misspelt than busy.
+# An endpoint that was never reached, or never spoke the dialect, is more likely misspelt than busy.
 _ATTEMPTS_BEFORE_CONTACT = 3
 # After so many slots in a row that failed for good, the rest would fail as well.
 _MOST_FAILURES_IN_A_ROW = 20
@@ -236,7 +236,7 @@ class OpenAIClient:
 
     def _is_last(self, fault: Fault, attempt: int) -> bool:
         most = self._retries.max_attempts
-        if fault.is_unreachable and self._n_replies == 0:
+        if (fault.is_unreachable or fault.is_foreign) and self._n_replies == 0:
             most = min(most, _ATTEMPTS_BEFORE_CONTACT)
         too_long = (fault.wait_s or 0.0) > self._retries.longest_asked_wait_s
         return fault.kind != "retry" or attempt >= most or too_long
@@ -245,21 +245,25 @@ class OpenAIClient:
         self, slot: Request, fault: Fault, attempt: int, n_replies_before: int
     ) -> FatalClientError | SlotError:
         self._n_failed_in_a_row += 1
-        sentence = f"{self._model}: {fault.sentence}"
+        sentence, times = f"{self._model}: {fault.sentence}", counted(attempt, "attempt")
         if fault.kind == "run":
             self._end = sentence
         elif (fault.wait_s or 0.0) > self._retries.longest_asked_wait_s:
             self._end = f"{sentence}; it asks to wait {fault.wait_s:.0f} s: run again after that"
         elif fault.is_unreachable and self._n_replies == n_replies_before:
             self._end = (
-                f"{sentence} in {attempt} attempts: check the URL and that the server runs, "
+                f"{sentence} in {times}: check the URL and that the server runs, "
                 "then run again to resume"
+            )
+        elif fault.is_foreign and self._n_replies == 0:
+            self._end = (
+                f"{sentence} in {times}: check that the base URL is that of an "
+                "OpenAI-compatible server, up to and including /v1"
             )
         elif self._n_failed_in_a_row >= _MOST_FAILURES_IN_A_ROW:
             self._end = f"{sentence}; {self._n_failed_in_a_row} slots in a row failed like this"
         if self._end is not None:
             return FatalClientError(self._end)
-        times = "1 attempt" if attempt == 1 else f"{attempt} attempts"
         return SlotError(f"{slot.task.id} #{slot.index} got no answer in {times}: {sentence}")
 
     async def _wait(self, slot: Request, fault: Fault, attempt: int) -> None:

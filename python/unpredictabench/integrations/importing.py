@@ -216,7 +216,6 @@ def _published(
 
 def _suite(groups: Mapping[str, list[Path]], out: Path, tally: Tally) -> Suite:
     """Make the suite of the questions, or else of the rows that repeat them."""
-    out.mkdir(parents=True, exist_ok=True)
     questions = Questions(out)
     for file in groups[QUESTIONS]:
         for where, row in rows(file, tally):
