@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unpredictabench.cli import INTERRUPTED
 from unpredictabench.cli.progress import duration, reporter
-from unpredictabench.cli.run import INTERRUPTED
 
 if TYPE_CHECKING:
     from unpredictabench.integrations.pairs import PairsProgress, PairsResult
