@@ -1,4 +1,4 @@
-"""The command that brings published data, tables of answers or exported runs into runs."""
+"""The command that brings published data, tables, exported runs or Inspect logs into runs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def command(
 
     PATH is a results tree of the published code, the published data set (JSON, Parquet, a hub
     cache folder), a table with the columns task or prompt, model, answer or value (and index,
-    temperature), or an exported run. The exit code is 0 only when nothing was refused.
+    temperature), an exported run, or logs of the Inspect AI task of this package. The exit code
+    is 0 only when nothing was refused.
     """
     from unpredictabench.integrations import import_path  # noqa: PLC0415 - lazy command
 

@@ -211,10 +211,7 @@ class OpenAIClient:
         return {"model": self._model, **words, **self._sent, **own, **hint}
 
     def _seed_of(self, slot: Request) -> int | None:
-        if self._seed is None:
-            return None
-        start = seed_of("request", self._seed, slot.task.id, bits=32)
-        return (start + slot.index) % _N_SEEDS
+        return None if self._seed is None else slot_seed(self._seed, slot.task.id, slot.index)
 
     def _sent_always(self, temperature: float | None, max_tokens: int | None) -> dict[str, object]:
         sent: dict[str, object] = {}
@@ -307,6 +304,26 @@ def _id_of_choice(response_id: str | None, place: int, n_slots: int) -> str | No
 
 def _share(tokens: int | None, place: int) -> int | None:
     return tokens if tokens is None or place == 0 else 0
+
+
+def slot_seed(base: int, task: str, index: int) -> int:
+    """Return the seed to send for a slot: its own, from the base seed and the task.
+
+    Parameters
+    ----------
+    base : int
+        The seed that the user gave.
+    task : str
+        Id of the task.
+    index : int
+        Number of the slot.
+
+    Examples
+    --------
+    >>> slot_seed(1, "t", 4) - slot_seed(1, "t", 3)
+    1
+    """
+    return (seed_of("request", base, task, bits=32) + index) % _N_SEEDS
 
 
 def check_at_least(least: float, /, **values: float | None) -> None:
