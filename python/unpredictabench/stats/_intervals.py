@@ -124,6 +124,9 @@ def mcnemar_test(b: int, c: int, *, method: Literal["mid-p", "exact"] = "mid-p")
     Notes
     -----
     Without discordant tasks nothing speaks against the null and the p-value is 1.
+    "exact" keeps every level, whatever the number of discordant tasks. "mid-p" keeps it over random
+    numbers of them while at most half of the tasks are discordant (enumerated for 10 to 448 tasks);
+    given their number it rejects equal models up to .077 of the time at .05, .016 at .01.
 
     References
     ----------
