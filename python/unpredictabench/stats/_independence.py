@@ -242,7 +242,7 @@ def _half_distance(ranks: Floats) -> Floats:
     return np.asarray(np.abs(np.cumsum(steps, axis=1)).max(axis=1))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=32)  # 640 kB each
 def _null(n: int) -> Floats:
     """Draw the statistics of random orders of n answers."""
     rng = stream("independence", "null", n)
