@@ -47,7 +47,7 @@ def assert_valid(pvalues, *, n_draws: int | None = None) -> None:
 
 
 def assert_uniform(pvalues) -> None:
-    """Assert that p-values lie at or below each level as often as it says, neither more nor less."""
+    """Assert that p-values lie at or below each level as often as it says, not less either."""
     p = np.asarray(pvalues)
     assert_valid(p)
     for level in LEVELS:

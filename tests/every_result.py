@@ -18,7 +18,7 @@ ROWS = 60
 
 
 def samples(law, turn):
-    """Return rows of samples that are near their law, and a truth, made without any library function."""
+    """Return rows of samples that are near their law, and a truth; no library function is used."""
     rng = stream("test", "every result", law, turn)
     x = drawn(law, (ROWS, 30), rng)
     return x * (0.9 + 0.1 * x), drawn(law, 200, rng)
@@ -87,7 +87,7 @@ def numbers(found):
 
 
 def every_result(turn=0):
-    """Return the numbers of every function under every kind of law, by name; other data each turn."""
+    """Return the numbers of every function under every kind of law, by name; other data a turn."""
     found = {name: numbers(result) for name, result in others(turn)}
     for law in LAWS:
         for of in (one_sample, two_sample):
@@ -104,7 +104,7 @@ def largest_difference(one, other):
     for name, texts in one.items():
         assert len(texts) == len(other[name]), name
         for a, b in zip(map(float.fromhex, texts), map(float.fromhex, other[name]), strict=True):
-            if not (a == b or math.isnan(a) and math.isnan(b)):
+            if not (a == b or (math.isnan(a) and math.isnan(b))):
                 worst = max(worst, abs(a - b) / max(abs(a), abs(b), 1e-300))
     return worst
 

@@ -12,7 +12,6 @@ from unpredictabench.score.comparison import sign_flip
 from unpredictabench.stats import (
     anderson_2samp,
     cramervonmises_2samp,
-    ks_1samp,
     ks_2samp,
     ks_confidence_band,
     kuiper_2samp,

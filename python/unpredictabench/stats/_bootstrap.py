@@ -106,7 +106,8 @@ def bootstrap(
     -----
     Means over clusters cost one matrix product a thousand replicates; other statistics are called
     once a replicate. Constant data give an interval of zero width: for shares at 0 % or 100 % use
-    `wilson_interval`.
+    `wilson_interval`. Intervals for a mean cover a little less than asked for where units are few:
+    95 % ones .94 to .95 for 100 normal units, .93 for 20, .91 for 20 exponential ones.
 
     References
     ----------

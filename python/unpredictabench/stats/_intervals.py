@@ -71,7 +71,9 @@ def wilson_interval(successes: float, n: float, *, confidence_level: float = 0.9
     Notes
     -----
     The interval inverts the score test of the share. It has no zero width at 0 % or 100 %, where
-    Wald's interval does.
+    Wald's interval does. Its coverage is the level on average over shares (within .004 from 20
+    answers on, shares .1 to .9), not at each: at .95 down to .926 there for n = 20, and to .84 for
+    shares near 0 or 1.
 
     References
     ----------
