@@ -17,7 +17,7 @@ from unpredictabench.streams import stream
 
 ROOT = Path(__file__).parent.parent
 SCRIPT = Path(__file__).with_name("every_result.py")
-USES_LIBRARY_FUNCTIONS = {"anderson_1samp", "jensenshannon kde"}
+USES_LIBRARY_FUNCTIONS = {"anderson_1samp", "jensenshannon kde", "jensenshannon counts"}
 """Statistics that take logarithms or exponentials of the C library, good to about 1 ulp each."""
 OF_LIBRARIES = 1e-14
 """What those may differ by between two C libraries, or two ways of one, relative."""
