@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 RUN    := $(VENV)/.ready-to-run
 STAMP  := $(VENV)/.ready-to-develop
-SOURCES := $(shell find rust python/unpredictabench -name '*.rs' -o -name '*.pyi') Cargo.toml Cargo.lock pyproject.toml
+SOURCES := $(shell find rust python/unpredictabench -name '*.rs' -o -name '*.pyi' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
@@ -35,12 +35,11 @@ check: format lint types imports docstrings spelling test-rust  ## all checks th
 
 format: $(STAMP)  ## formatting, as a check
 	$(BIN)/ruff format --check .
-	cargo fmt --check
+	cargo fmt --all --check
 
 lint: $(STAMP)  ## ruff and clippy
 	$(BIN)/ruff check .
-	cargo clippy --quiet --all-targets -- -D warnings
-	cargo clippy --quiet --features python --lib -- -D warnings
+	cargo clippy --quiet --workspace --all-targets -- -D warnings
 
 types: $(STAMP)  ## mypy, and the stub against the compiled module
 	$(BIN)/mypy

@@ -86,7 +86,7 @@ pub fn deviation(
 }
 
 /// Fill `order` with the positions of `x` in ascending order of value.
-pub(crate) fn sort_order(x: &[f64], order: &mut Vec<u32>) {
+pub fn sort_order(x: &[f64], order: &mut Vec<u32>) {
     order.clear();
     #[allow(clippy::cast_possible_truncation)] // a sample has far fewer than 2^32 observations
     order.extend(0..x.len() as u32);

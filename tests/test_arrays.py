@@ -376,6 +376,27 @@ def test_ctrl_c_interrupts():
         assert child.communicate(timeout=20)[0] == "stopped\n"
 
 
+def test_what_a_signal_handler_raises_is_raised():
+    """A handler's own exception ends a long call, not KeyboardInterrupt in its place."""
+    code = """
+        import json, signal, threading
+        import numpy as np
+        from unpredictabench.stats import ks_2samp
+        x = np.round(np.random.default_rng(0).normal(size=(100_000, 1000)), 2)
+        y = np.round(np.random.default_rng(1).normal(size=50_000), 2)
+        def raise_own(number, frame):
+            raise LookupError(f"signal {number}")
+        signal.signal(signal.SIGUSR1, raise_own)
+        main = threading.main_thread().ident
+        threading.Timer(0.5, lambda: signal.pthread_kill(main, signal.SIGUSR1)).start()
+        try:
+            ks_2samp(x, y)
+        except LookupError as error:
+            print(json.dumps(str(error) == f"signal {int(signal.SIGUSR1)}"))
+    """
+    assert run_python(code) is True
+
+
 def test_the_module_was_built_for_release():
     """Tests and benches run what users get."""
     assert not _native.is_debug_build

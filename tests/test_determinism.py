@@ -102,11 +102,12 @@ def test_the_build_is_for_every_machine_of_its_kind():
 
 
 def test_unsafe_code_is_denied_but_in_one_file():
-    """The crate denies unsafe code; a file that allows it is the only one, and gives its reason."""
+    """Kernels forbid unsafe code, bindings deny it but in one file, which says why it is safe."""
     assert 'unsafe_code = "deny"' in (ROOT / "Cargo.toml").read_text("utf-8")
+    assert "#![forbid(unsafe_code)]" in (ROOT / "rust/lib.rs").read_text("utf-8")
     allowing = [
         text for path in (ROOT / "rust").rglob("*.rs")
-        if "unsafe_code" in (text := path.read_text("utf-8"))
+        if "allow(unsafe_code)" in (text := path.read_text("utf-8"))
     ]  # fmt: skip
     assert len(allowing) <= 1
     assert all("SAFETY" in text for text in allowing)
@@ -114,7 +115,7 @@ def test_unsafe_code_is_denied_but_in_one_file():
 
 def test_the_module_says_that_it_needs_the_interpreter_lock():
     """Wheels are for the stable ABI, which free-threaded Python lacks; module and docs say so."""
-    assert "abi3-py311" in (ROOT / "Cargo.toml").read_text("utf-8")
-    assert "gil_used = true" in (ROOT / "rust/python/mod.rs").read_text("utf-8")
+    assert "abi3-py311" in (ROOT / "rust/python/Cargo.toml").read_text("utf-8")
+    assert "gil_used = true" in (ROOT / "rust/python/lib.rs").read_text("utf-8")
     assert "free-threaded" in (ROOT / "docs/limits.md").read_text("utf-8")
     assert "Free Threading" not in (ROOT / "pyproject.toml").read_text("utf-8")

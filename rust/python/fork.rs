@@ -11,8 +11,8 @@ use std::cell::RefCell;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::extended::Factorials;
-use crate::{batch, memory, truth};
+use unpredictabench::extended::Factorials;
+use unpredictabench::{batch, memory, truth};
 
 thread_local! {
     static HELD: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
