@@ -93,9 +93,9 @@ def independence_test(
 
     Notes
     -----
-    Equal answers get their ranks by lot (a stream named by the answers' order), so that the ranks are a uniformly random
-    order under the null and each of the first four tests has one null for all laws, drawn 19,999
-    times: p = (b + 1) / 20,000.
+    Equal answers get their ranks by lot (a stream named by the answers' order), so that the ranks
+    are a uniformly random order under the null and each of the first four tests has one null for
+    all laws, drawn 19,999 times: p = (b + 1) / 20,000.
 
     * lag-1: correlation of successive ranks, two-sided [1]_.
     * runs: number of runs above and below the median, two-sided [1]_.
