@@ -92,6 +92,11 @@ pub fn resolve_workers(workers: Option<usize>) -> usize {
 /// The pool of this process and its size; made anew after a fork or when another size is asked for.
 static POOL: Mutex<Option<(u32, usize, Arc<ThreadPool>)>> = Mutex::new(None);
 
+/// Hold the pool's lock, so that a fork meanwhile leaves it open in the child.
+pub fn hold() -> impl Sized + 'static {
+    POOL.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
 fn pool(n_threads: usize) -> Result<Arc<ThreadPool>> {
     let mut slot = POOL.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let process = std::process::id();

@@ -172,6 +172,11 @@ impl Factorials {
         made
     }
 
+    /// Hold the table's lock, so that a fork meanwhile leaves it open in the child.
+    pub fn hold() -> impl Sized + 'static {
+        FACTORIALS.write().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
     fn build(top: usize) -> Self {
         let stride = (top / STORED).next_power_of_two();
         let mut every = Vec::with_capacity(top / stride + 1);

@@ -48,6 +48,11 @@ fn place(h: i64) -> usize {
     ((h as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 55) as usize % AT_HAND
 }
 
+/// Hold the lock of the memory, so that a fork meanwhile leaves it open in the child.
+pub fn hold() -> impl Sized + 'static {
+    SHARED.write().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn shared(key: Key) -> Tail {
     let known = SHARED.read().unwrap_or_else(PoisonError::into_inner);
     if let Some(tail) = known.as_ref().and_then(|known| known.get(&key)) {

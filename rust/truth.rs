@@ -4,7 +4,7 @@
 //! need are made on first use and then shared by every thread.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::{OnceLock, PoisonError, RwLock};
 
 use crate::batch::Ragged;
 use crate::error::{Error, Result};
@@ -18,6 +18,22 @@ pub struct Truth {
     sorted: Vec<f64>,
     levels: OnceLock<Levels>,
     centred: OnceLock<Centred>,
+}
+
+/// Read while a part of a truth is made.
+static MAKING: RwLock<()> = RwLock::new(());
+
+/// Wait for parts that are being made, and let none be begun: a fork meanwhile leaves none half
+/// made in the child, where nobody would finish it.
+pub fn hold() -> impl Sized + 'static {
+    MAKING.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn made<T>(part: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
+    part.get().unwrap_or_else(|| {
+        let _making = MAKING.read().unwrap_or_else(PoisonError::into_inner);
+        part.get_or_init(make)
+    })
 }
 
 /// Draws of one truth at the most: codes of ranks take 32 bits.
@@ -73,7 +89,7 @@ impl Truth {
     /// The distinct draws, indexed on first use: for a truth that meets many samples.
     #[must_use]
     pub fn levels(&self) -> &Levels {
-        self.levels.get_or_init(|| Levels::new(&self.sorted))
+        made(&self.levels, || Levels::new(&self.sorted))
     }
 
     /// The index, when there is one already.
@@ -124,7 +140,7 @@ impl Truth {
     /// Values centred at the median with their prefix sums, made on first use.
     #[must_use]
     pub fn centred(&self) -> &Centred {
-        self.centred.get_or_init(|| Centred::new(&self.sorted))
+        made(&self.centred, || Centred::new(&self.sorted))
     }
 
     /// Number of draws.

@@ -16,6 +16,7 @@ use unpredictabench::truth::{Truth, Truths};
 mod distances;
 mod edf;
 mod foreign;
+mod fork;
 mod ks;
 mod nominal;
 mod onesample;
@@ -212,6 +213,7 @@ mod _native {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         module.add("is_debug_build", cfg!(debug_assertions))?;
+        super::fork::register(module)?;
         // The stub names what there is; a second list would only fall behind.
         module.delattr("__all__")
     }

@@ -113,6 +113,8 @@ def bootstrap(
     once a replicate. Constant data give an interval of zero width: for shares at 0 % or 100 % use
     `wilson_interval`. A compiled statistic gets its observations in ascending order, which would
     tear pairs apart; NaN that it returns makes the ends that need it NaN.
+    Intervals for a mean cover a little less than asked for where units are few:
+    95 % ones .94 to .95 for 100 normal units, .93 for 20, .91 for 20 exponential ones.
 
     References
     ----------

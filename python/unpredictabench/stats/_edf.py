@@ -99,7 +99,9 @@ def kuiper_1samp(
     Notes
     -----
     Continuous laws: exact up to 10,000 observations (relative accuracy 1e-12), then the limit law
-    at Stephens' modification [2]_. Laws with atoms: Monte Carlo, p = (b + 1) / (n_resamples + 1).
+    at Stephens' modification [2]_. Laws with atoms: Monte Carlo, p = (b + 1) / (n_resamples + 1);
+    rows of one law and size share the draws, given which a level a is met within about
+    ``sqrt(a (1 - a) / n_resamples)``.
 
     References
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections import Counter
 from dataclasses import dataclass
@@ -92,9 +93,9 @@ def independence_test(
 
     Notes
     -----
-    Equal answers get their ranks by lot (a named stream), so that the ranks are a uniformly random
-    order under the null and each of the first four tests has one null for all laws, drawn 19,999
-    times: p = (b + 1) / 20,000.
+    Equal answers get their ranks by lot (a stream named by the answers' order), so that the ranks
+    are a uniformly random order under the null and each of the first four tests has one null for
+    all laws, drawn 19,999 times: p = (b + 1) / 20,000.
 
     * lag-1: correlation of successive ranks, two-sided [1]_.
     * runs: number of runs above and below the median, two-sided [1]_.
@@ -196,8 +197,13 @@ def _checked(x: ArrayLike, name: str) -> Floats:
 
 
 def _ranks(values: Floats) -> Floats:
-    """Rank from 1; equal values in an order drawn from a stream of the sample's size."""
-    lots = stream("independence", "ties", values.size).random(values.size)
+    """Rank from 1; equal values in an order drawn from a stream that the order of values names.
+
+    One order for all samples of a size would not do: given it, their ranks are not uniform.
+    """
+    _, levels = np.unique(values, return_inverse=True)
+    name = hashlib.sha256(levels.astype("<i8").tobytes()).hexdigest()
+    lots = stream("independence", "ties", name).random(values.size)
     ranks = np.empty(values.size)
     ranks[np.lexsort((lots, values))] = np.arange(1, values.size + 1)
     return ranks
@@ -242,7 +248,7 @@ def _half_distance(ranks: Floats) -> Floats:
     return np.asarray(np.abs(np.cumsum(steps, axis=1)).max(axis=1))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=32)  # 640 kB each
 def _null(n: int) -> Floats:
     """Draw the statistics of random orders of n answers."""
     rng = stream("independence", "null", n)

@@ -71,7 +71,9 @@ def wilson_interval(successes: float, n: float, *, confidence_level: float = 0.9
     Notes
     -----
     The interval inverts the score test of the share. It has no zero width at 0 % or 100 %, where
-    Wald's interval does.
+    Wald's interval does. Its coverage is the level on average over shares (within .004 from 20
+    answers on, shares .1 to .9), not at each: at .95 down to .926 there for n = 20, and to .84 for
+    shares near 0 or 1.
 
     References
     ----------
@@ -124,6 +126,9 @@ def mcnemar_test(b: int, c: int, *, method: Literal["mid-p", "exact"] = "mid-p")
     Notes
     -----
     Without discordant tasks nothing speaks against the null and the p-value is 1.
+    "exact" keeps every level, whatever the number of discordant tasks. "mid-p" keeps it over random
+    numbers of them while at most half of the tasks are discordant (enumerated for 10 to 448 tasks);
+    given their number it rejects equal models up to .077 of the time at .05, .016 at .01.
 
     References
     ----------

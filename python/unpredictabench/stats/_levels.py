@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeAlias
 
@@ -19,7 +20,29 @@ LEAST_JUMP: Final = 1 / 256
 """Jumps of a mixed law that are found wherever they are; at the ends of the support all are."""
 MOST_JUMPS: Final = 50_000
 """Jumps in a table; a law with more is asked each time."""
-_TABLES: dict[str, Jumps | None] = {}
+MOST_REMEMBERED: Final = 4_000_000
+"""Jumps kept in memory at most, of all laws together: 64 MB."""
+
+
+@dataclass(slots=True)
+class _Tables:
+    """The tables of this process by the keys of their laws."""
+
+    found: dict[str, Jumps | None] = field(default_factory=dict)
+    n_jumps: int = 0
+
+    def keep(self, key: str, jumps: Jumps | None) -> None:
+        """Keep a table; all others are dropped when there is no room."""
+        # A law without a table takes room too: its key.
+        size = 1 if jumps is None else 1 + jumps[0].size
+        if self.n_jumps + size > MOST_REMEMBERED:
+            self.found.clear()
+            self.n_jumps = 0
+        self.found[key] = jumps
+        self.n_jumps += size
+
+
+_TABLES: Final = _Tables()
 
 
 def tabulate(levels: LevelsOf, *, is_discrete: bool, key: str | None) -> LevelsOf:
@@ -48,9 +71,9 @@ def tabulate(levels: LevelsOf, *, is_discrete: bool, key: str | None) -> LevelsO
     if key is None:
         jumps = _find(levels, is_discrete=is_discrete)
     else:
-        if key not in _TABLES:
-            _TABLES[key] = _find(levels, is_discrete=is_discrete)
-        jumps = _TABLES[key]
+        if key not in _TABLES.found:
+            _TABLES.keep(key, _find(levels, is_discrete=is_discrete))
+        jumps = _TABLES.found[key]
     return levels if jumps is None else partial(nearest_outside, jumps)
 
 

@@ -135,6 +135,8 @@ def multinomial_test(
     return MultinomialResult(statistic, pvalue, critical, names)
 
 
+MOST_REMEMBERED: Final = 100_000
+"""Critical values and drawn tails kept in memory at most."""
 _REMEMBERED: dict[tuple[object, ...], float] = {}
 
 
@@ -207,7 +209,7 @@ class LabelLaw:
         key = self.key(n, alpha)
         if key not in _REMEMBERED:
             exact = self.is_exact(n)
-            _REMEMBERED[key] = self._exact_critical(n, alpha) if exact else self._drawn(n, alpha)
+            _keep(key, self._exact_critical(n, alpha) if exact else self._drawn(n, alpha))
         return _REMEMBERED[key]
 
     def _exact_critical(self, n: int, alpha: float) -> float:
@@ -249,13 +251,19 @@ class LabelLaw:
             hits = _native.tv_count_draws(
                 self.p, n, distance - SAME, self.n_resamples, self.seed, self.workers
             )
-            _REMEMBERED[key] = (hits + 1) / (self.n_resamples + 1)
+            _keep(key, (hits + 1) / (self.n_resamples + 1))
         return _REMEMBERED[key]
 
 
 def remember(law: LabelLaw, n: int, alpha: float, critical: float) -> None:
     """Take over a critical value that was computed before."""
-    _REMEMBERED[law.key(n, alpha)] = critical
+    _keep(law.key(n, alpha), critical)
+
+
+def _keep(key: tuple[object, ...], value: float) -> None:
+    if len(_REMEMBERED) >= MOST_REMEMBERED:
+        _REMEMBERED.clear()
+    _REMEMBERED[key] = value
 
 
 def law_of_labels(

@@ -1,0 +1,136 @@
+"""Peak memory of the largest jobs, and none kept by repeated calls (docs/limits.md)."""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+MEASURE = """
+import gc, json, os, resource
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+def resident():
+    gc.collect()
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+"""
+"""What every script begins with: megabytes of this process, at most so far and now."""
+
+
+def measured(code, folder):
+    """Run a script of its own process and return what it printed as JSON."""
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "UNPREDICTABENCH_CACHE": str(folder / "cache"),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURE + textwrap.dedent(code)],
+        cwd=folder, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_a_million_pairs_take_little_more_than_themselves(tmp_path):
+    """A batch of a million samples of 100 needs less than 150 MB beside the samples."""
+    code = """
+        import numpy as np
+        from unpredictabench.stats import PreparedTruth, ks_2samp, wasserstein_distance
+
+        rng = np.random.default_rng(0)
+        truth, x = PreparedTruth(rng.normal(size=10_000)), rng.normal(size=(1_000_000, 100))
+        before, above = resident(), []
+        for test in (ks_2samp, wasserstein_distance):
+            result = test(x, truth)
+            above.append(peak() - before)
+            del result
+        print(json.dumps(above))
+    """
+    assert max(measured(code, tmp_path)) < 150
+
+
+def test_repeated_calls_keep_nothing(tmp_path):
+    """Forty rounds of every function, each on new data, leave memory where five had put it."""
+    code = """
+        import every_result
+
+        every_result.ROWS = 20
+        for turn in range(45):
+            every_result.every_result(turn)
+            if turn == 4:
+                before = resident()
+        print(json.dumps(resident() - before))
+    """
+    assert measured(code, tmp_path) < 10
+
+
+def test_the_same_large_batch_again_keeps_nothing(tmp_path):
+    """Two hundred batches of 20,000 pairs, of new samples, leave memory where ten had put it."""
+    code = """
+        import numpy as np
+        from unpredictabench.stats import PreparedTruth, ks_1samp, ks_2samp
+
+        rng = np.random.default_rng(0)
+        truth = PreparedTruth(rng.random(1000))
+        for turn in range(200):
+            x = rng.random((20_000, 20))
+            ks_2samp(x, truth)
+            ks_1samp(x[:200], lambda u: u)
+            if turn == 9:
+                before = resident()
+        print(json.dumps(resident() - before))
+    """
+    assert measured(code, tmp_path) < 10
+
+
+def test_a_suite_of_ten_thousand_tasks(tmp_path):
+    """Ten thousand tasks of all laws of v1 are loaded and asked twice each in 1.2 GB."""
+    code = """
+        from unpredictabench import SimulatedClient, generate, load_suite
+
+        v1 = [task for task in load_suite("v1") if task.support != "nominal"]
+        tasks = [
+            {"id": f"large/{i}", "question": f"{v1[i % len(v1)].question} ({i})",
+             "law": v1[i % len(v1)].target.spec}
+            for i in range(10_000)
+        ]
+        with open("large.json", "w") as file:
+            json.dump({"name": "large", "version": "1", "tasks": tasks}, file)
+        suite = load_suite("large.json")
+        run = generate(suite, SimulatedClient("perfect"), "run", n_samples=2)
+        print(json.dumps([len(list(suite)), run.n_stored, peak()]))
+    """
+    n_tasks, n_stored, megabytes = measured(code, tmp_path)
+    assert (n_tasks, n_stored) == (10_000, 20_000)
+    assert megabytes < 1200
+
+
+def test_a_run_of_a_million_answers(tmp_path):
+    """A million answers are asked and stored in 1 GB, and read and scored in 4 GB."""
+    code = """
+        from unpredictabench import SimulatedClient, generate, load_suite
+
+        run = generate(load_suite("v1"), SimulatedClient("perfect"), "run", n_samples=2233)
+        print(json.dumps([run.n_stored, peak()]))
+    """
+    n_stored, megabytes = measured(code, tmp_path)
+    assert n_stored == 1_000_384
+    assert megabytes < 1000
+    code = """
+        from unpredictabench import score
+
+        scores = score("run", n=(100,))
+        print(json.dumps([scores.ks_at_n[100].estimate, peak()]))
+    """
+    estimate, megabytes = measured(code, tmp_path)
+    assert estimate > 0.99
+    assert megabytes < 4000
