@@ -9,6 +9,9 @@
 /// Kernel values below exp(-37) = 8.5e-17 of the largest do not change a sum in double precision.
 const NEGLIGIBLE_EXPONENT: f64 = 37.0;
 
+/// Bandwidths to a step of the grid whose squares, times a few, are still doubles.
+const WIDEST_STEP: f64 = 1e150;
+
 /// An even grid, with the points that `numpy.linspace` gives.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Grid {
@@ -131,7 +134,9 @@ pub fn density(sorted: &[f64], grid: &Grid, out: &mut [f64]) {
     // Distance to the nearest grid point, in bandwidths, of the observation that has the shortest.
     let excess = |x: f64| (x - grid.point(grid.nearest(x, step), step)).abs();
     let shortest = sorted.iter().map(|&x| excess(x)).fold(f64::INFINITY, f64::min) / width;
-    if width == 0.0 || !shortest.is_finite() {
+    // Written so that a width of 0, where the ratio is infinite or NaN, is among them.
+    let is_seen = step / width < WIDEST_STEP && shortest.is_finite();
+    if !is_seen {
         for run in sorted.chunk_by(|a, b| a == b) {
             out[grid.nearest(run[0], step)] += run.len() as f64;
         }
