@@ -173,6 +173,11 @@ mod tests {
         y.sort_by(f64::total_cmp);
         let js = kde(&[f64::MIN], &y);
         assert!((js - std::f64::consts::LN_2).abs() < 1e-15, "{js}");
+        // Midway between two points of a grid of 64, 1e72 bandwidths from both.
+        let x = [-1.0, -1.0, 0.0, 1.0];
+        let y = [-4.6e-74, 0.0, 0.0, 0.0, 9e-285];
+        let middle = by_kde(&x, &y, &TruthDensity::new(&y, 64, 0.1), &mut Scratch::default());
+        assert!(middle > 0.0 && middle <= std::f64::consts::LN_2, "{middle}");
         let near = kde(&[-1.0], &[0.0, 0.0, 1e-155]);
         assert!((near - std::f64::consts::LN_2).abs() < 1e-15, "{near}");
     }

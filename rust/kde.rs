@@ -9,8 +9,9 @@
 /// Kernel values below exp(-37) = 8.5e-17 of the largest do not change a sum in double precision.
 const NEGLIGIBLE_EXPONENT: f64 = 37.0;
 
-/// Bandwidths to a step of the grid whose squares, times a few, are still doubles.
-const WIDEST_STEP: f64 = 1e150;
+/// Bandwidths to a step of the grid beyond which an exponent, their square, has no digits left to
+/// tell two points at the same distance apart.
+const WIDEST_STEP: f64 = 1e6;
 
 /// An even grid, with the points that `numpy.linspace` gives.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -91,7 +91,7 @@ def import_official(
     tally = Tally()
     root, groups = _recognised(path, tally)
     if not (groups[RESULTS] or groups[QUESTIONS]):
-        raise InputError("path", "hold published questions or a results tree", str(root))
+        raise InputError(f"path {root}", "hold published questions or a results tree", _found(tally))
     return _published(root, groups, Path(out), suite, tally)
 
 
@@ -137,11 +137,16 @@ def import_path(
     if groups[EXPORT]:
         return _exports(root, groups[EXPORT], target, tally)
     raise InputError(
-        "path",
+        f"path {root}",
         "hold a results tree, the published data set, a table with the columns task (or prompt), "
         "model and answer (or value), or an exported run",
-        "; ".join((*tally.refused, *tally.skipped)) or "an empty folder",
+        _found(tally),
     )
+
+
+def _found(tally: Tally) -> str:
+    """Say what was there instead."""
+    return "; ".join((*tally.refused, *tally.skipped)) or "an empty folder"
 
 
 def _recognised(
