@@ -58,10 +58,11 @@ def group() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; an error raised on purpose becomes one sentence and exit code 1."""
+    from unpredictabench.cli.terminal import say  # noqa: PLC0415 - not at import
     from unpredictabench.errors import UnpredictabenchError  # noqa: PLC0415 - --help needs none
 
     try:
         group.main(arguments, prog_name="unpredictabench", standalone_mode=True)
     except UnpredictabenchError as error:
-        click.echo(f"unpredictabench: {error}", err=True)
+        say(f"unpredictabench: {error}", err=True)
         raise SystemExit(1) from None

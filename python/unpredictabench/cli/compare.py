@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unpredictabench.cli.terminal import open_console, say
+
 if TYPE_CHECKING:
     from unpredictabench.score import Comparison
 
@@ -44,7 +46,7 @@ def command(runs: tuple[Path, ...], *, size: int | None, as_json: bool, **how: A
     sizes = sorted({*SIZES, size}) if size else SIZES
     found = compare([score(path, n=sizes, **how) for path in runs], n=size)
     if as_json:
-        click.echo(json.dumps(dataclasses.asdict(found), allow_nan=False, indent=1))
+        say(json.dumps(dataclasses.asdict(found), allow_nan=False, indent=1))
     else:
         show(found)
 
@@ -57,15 +59,13 @@ def show(found: Comparison) -> None:
     found : Comparison
         The comparison.
     """
-    from rich.console import Console  # noqa: PLC0415 - slow to import
-
     from unpredictabench.cli._tables import (  # noqa: PLC0415 - as above
         FEWEST_TO_TELL,
         few,
         print_rows,
     )
 
-    console = Console(highlight=False)
+    console = open_console()
     names = _names(found)
     order = sorted(range(len(names)), key=lambda i: -found.scores[i])
     left_out = f", {found.n_left_out} that not all have left out" if found.n_left_out else ""

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unpredictabench.cli.terminal import say
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -39,7 +41,7 @@ def command(
     from unpredictabench.integrations import import_path  # noqa: PLC0415 - lazy command
 
     done = import_path(path, out, suite=suite, model=model)
-    click.echo(json.dumps(as_data(done)) if as_json else "\n".join(lines(done)))
+    say(json.dumps(as_data(done)) if as_json else "\n".join(lines(done)))
     if not done.is_complete:
         raise SystemExit(1)
 

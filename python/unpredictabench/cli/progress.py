@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-import click
+from unpredictabench.cli.terminal import open_console, say, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -89,19 +89,22 @@ def duration(seconds: float) -> str:
 
 @contextlib.contextmanager
 def _lines(title: str) -> Iterator[Callable[[Progress], None]]:
-    with _sparing(LINE_EVERY_S, lambda text, _: click.echo(f"{title}: {text}", err=True)) as show:
+    with _sparing(LINE_EVERY_S, lambda text, _: say(f"{title}: {text}", err=True)) as show:
         yield show
 
 
 @contextlib.contextmanager
 def _bar(title: str) -> Iterator[Callable[[Progress], None]]:
-    from rich.console import Console  # noqa: PLC0415 - slow to import, not needed for --help
     from rich.progress import BarColumn, TextColumn  # noqa: PLC0415 - as above
     from rich.progress import Progress as Bar  # noqa: PLC0415 - as above
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[words]}"))
-    with Bar(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(title, total=None, words="")
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[words]}", markup=False),
+    )
+    with Bar(*columns, console=open_console(stderr=True)) as bar:
+        task = bar.add_task(visible(title), total=None, words="")
 
         def update(text: str, progress: Progress) -> None:
             bar.update(task, completed=progress.n_done, total=progress.n_total, words=text)

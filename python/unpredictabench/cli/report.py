@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unpredictabench.cli.terminal import say
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -50,7 +52,7 @@ def command(runs: tuple[Path, ...], *, out: Path | None, figures: Path | None, *
     if out or not (figures or any(tables.values())):
         tables["html"] = out or Path("report.html")
     for line in written(found, tables, figures):
-        click.echo(line)
+        say(line)
 
 
 def gathered(
