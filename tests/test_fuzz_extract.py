@@ -1,4 +1,4 @@
-"""Real answers, mutated: every text is read, twice alike, and in time that grows with its length."""
+"""Real answers, mutated: every text is read, twice alike, and in time that grows linearly."""
 
 from __future__ import annotations
 

@@ -37,7 +37,9 @@ share of those that reach every branch it found."""
 
 LARGEST = 1.7976931348623157e308
 nasty = st.one_of(
-    st.sampled_from([0.0, -0.0, 1.0, 0.5, 5e-324, -5e-324, 2.5e-310, 1e16, 1e16 + 2, 1e300, -1e300]),
+    st.sampled_from(
+        [0.0, -0.0, 1.0, 0.5, 5e-324, -5e-324, 2.5e-310, 1e16, 1e16 + 2, 1e300, -1e300]
+    ),
     st.sampled_from([LARGEST, -LARGEST, 1 + 2.0**-52, 1 - 2.0**-53]),
     st.integers(-3, 3).map(float),
     st.floats(allow_nan=False, allow_infinity=False),

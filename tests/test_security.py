@@ -38,9 +38,9 @@ ENV = {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p), "PATH": os.envir
 def called(*words):
     """Call the command line as a user does; return all that it printed."""
     out = io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
-        with contextlib.suppress(SystemExit):
-            main([str(word) for word in words])
+    streams = contextlib.redirect_stdout(out), contextlib.redirect_stderr(out)
+    with streams[0], streams[1], contextlib.suppress(SystemExit):
+        main([str(word) for word in words])
     return out.getvalue()
 
 
@@ -74,7 +74,9 @@ class TestTerminal:
         assert visible("a\x1b[31m\x9b\u202e\ud800\u2028\x7f") == (
             "a\\u001b[31m\\u009b\\u202e\\ud800\\u2028\\u007f"
         )
-        assert visible("tab\tline\n\u00e9 \U0001f600 \u5b57") == "tab\tline\n\u00e9 \U0001f600 \u5b57"
+        assert (
+            visible("tab\tline\n\u00e9 \U0001f600 \u5b57") == "tab\tline\n\u00e9 \U0001f600 \u5b57"
+        )
 
     def test_json_keeps_its_value(self):
         """JSON that is made visible reads back as the same text."""
@@ -122,7 +124,9 @@ class TestTerminal:
         folder = Path(unpredictabench.cli.__file__).parent
         for file in folder.glob("*.py"):
             if file.name != "terminal.py":
-                found = re.search(r"click\.s?echo\(|[^.\w]print\(|Console\(|sys\.stdout\.w", file.read_text())
+                found = re.search(
+                    r"click\.s?echo\(|[^.\w]print\(|Console\(|sys\.stdout\.w", file.read_text()
+                )
                 assert found is None or file.name == "__init__.py", file
 
 
@@ -132,7 +136,9 @@ class TestTables:
     @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "  =", "＝"])
     def test_texts_are_no_formulas(self, start):
         """A text that a spreadsheet would take for a formula gets an apostrophe; numbers do not."""
-        row = csv_row({"model": f"{start}cmd|' /C calc'!A0", "estimate": -0.5, "n": 1, "reason": None})
+        row = csv_row(
+            {"model": f"{start}cmd|' /C calc'!A0", "estimate": -0.5, "n": 1, "reason": None}
+        )
         assert row["model"].startswith("'")
         assert (row["estimate"], row["n"], row["reason"]) == (-0.5, 1, None)
 
@@ -145,7 +151,7 @@ class TestTables:
             rows = list(csv.reader(io.StringIO(file.read_text())))
             assert any(cell.startswith("'=") for row in rows for cell in row), file
             for cell in (cell for row in rows for cell in row if cell[:1] in tuple("=+-@\t\r")):
-                assert cell and float(cell) <= 0
+                assert float(cell) <= 0
 
     def test_latex_and_markdown_signs_are_letters(self):
         """A name cannot end a cell, a row or a comment, nor call a command."""
@@ -164,7 +170,9 @@ class TestTables:
 class TestNames:
     """Names that lead elsewhere."""
 
-    @pytest.mark.parametrize("name", ["../../etc/x", "..", "/etc/passwd", "a/../../b", ".", "C:\\x"])
+    @pytest.mark.parametrize(
+        "name", ["../../etc/x", "..", "/etc/passwd", "a/../../b", ".", "C:\\x"]
+    )
     def test_run_folders_stay_inside(self, tmp_path, name):
         """Whatever a model is called, its run lies in the folder of runs."""
         assert "/" not in slug(name)
@@ -257,7 +265,7 @@ class TestPrograms:
     def test_the_hook_stops_python(self):
         """Where the system gives no name space of its own, Python opens no socket."""
         code = (
-            f"import sys; sys.path.insert(0, {str(Path(runner.__file__).parent)!r}); import runner\n"
+            f"import sys\nsys.path.insert(0, {str(Path(runner.__file__).parent)!r})\nimport runner\n"
             "runner._in_empty_namespace = lambda: False\nrunner.without_network()\n"
             "import socket; socket.socket()"
         )

@@ -4,7 +4,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use unpredictabench::jensenshannon;
-use unpredictabench::multinomial::{TotalVariation, largest_passing, pair_cells, pool_share, upper_tail};
+use unpredictabench::multinomial::{
+    TotalVariation, largest_passing, pair_cells, pool_share, upper_tail,
+};
 use unpredictabench::subsets::{AroundLaw, AroundTruth, Band, Pool, Scratch, pass_share};
 use unpredictabench_fuzz::input::Input;
 use unpredictabench_fuzz::{assert_close, definitions};
@@ -57,7 +59,11 @@ fn nominal(input: &mut Input<'_>) {
     let (mut passing, mut all) = (0u128, 0u128);
     definitions::compositions(n, cells + 1, &mut |chosen, _| {
         if chosen.iter().zip(&held).all(|(c, h)| c <= h) {
-            let ways = chosen.iter().zip(&held).map(|(&c, &h)| definitions::choose(h, c)).product::<u128>();
+            let ways = chosen
+                .iter()
+                .zip(&held)
+                .map(|(&c, &h)| definitions::choose(h, c))
+                .product::<u128>();
             all += ways;
             let wide: Vec<u64> = chosen[..cells].iter().map(|&c| c as u64).collect();
             if law.statistic(&wide, chosen[cells]) <= largest {
@@ -105,7 +111,8 @@ fn shares(input: &mut Input<'_>) {
     let band = AroundTruth { size: m as u64, height };
     let blocks = Pool { ends: &ends, before: &before, after: &after, n_invalid };
     compare(&blocks, n, &band, 0);
-    let cdf = |levels: &[u64]| -> Vec<f64> { levels.iter().map(|&k| k as f64 / m as f64).collect() };
+    let cdf =
+        |levels: &[u64]| -> Vec<f64> { levels.iter().map(|&k| k as f64 / m as f64).collect() };
     let (low, high) = (cdf(&before), cdf(&after));
     let band = AroundLaw { distance: input.unit().max(1e-9) };
     let blocks = Pool { ends: &ends, before: &low, after: &high, n_invalid };
@@ -124,7 +131,8 @@ fn compare<L: Copy, B: Band<L>>(pool: &Pool<'_, L>, n: usize, band: &B, zero: L)
         let starts = std::iter::once(0).chain(pool.ends.iter().copied());
         let inside = starts.zip(pool.ends).zip(pool.before.iter().zip(pool.after)).all(
             |((start, &end), (&before, &after))| {
-                !band.is_below(up_to(start), n, before) && !band.is_above(up_to(end) + lost, n, after)
+                !band.is_below(up_to(start), n, before)
+                    && !band.is_above(up_to(end) + lost, n, after)
             },
         );
         all += 1;

@@ -19,7 +19,8 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let mut scratch = Scratch::default();
     for side in [Side::Both, Side::Upper, Side::Lower] {
-        let mut run = |method| match test(&x, &truth, n_invalid as i64, side, method, &mut scratch) {
+        let mut run = |method| match test(&x, &truth, n_invalid as i64, side, method, &mut scratch)
+        {
             Ok(found) => found,
             Err(error) => panic!("{error}"),
         };

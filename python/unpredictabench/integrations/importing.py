@@ -91,7 +91,9 @@ def import_official(
     tally = Tally()
     root, groups = _recognised(path, tally)
     if not (groups[RESULTS] or groups[QUESTIONS]):
-        raise InputError(f"path {root}", "hold published questions or a results tree", _found(tally))
+        raise InputError(
+            f"path {root}", "hold published questions or a results tree", _found(tally)
+        )
     return _published(root, groups, Path(out), suite, tally)
 
 

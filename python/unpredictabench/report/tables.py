@@ -29,7 +29,7 @@ COLUMNS: Final = (
 """Columns of the CSV: one row for each model, group of tasks and N."""
 MISSING: Final = "not available"
 _FORMULA: Final = frozenset("=+-@\t\r\n＝＋－＠")
-"""Signs, also in their wide forms, with which spreadsheets begin a formula (OWASP, CSV injection)."""
+"""Signs, also in their wide forms, with which spreadsheets begin a formula (OWASP)."""
 _MARKDOWN: Final = {ord(sign): f"\\{sign}" for sign in "\\`*_{}[]()#+-.!|~$"} | {
     ord("<"): "&lt;",
     ord(">"): "&gt;",

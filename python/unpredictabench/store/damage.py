@@ -67,6 +67,6 @@ def named(file: Path) -> Iterator[None]:
 
 def _damaged(file: Path, what: str) -> StoreError:
     return StoreError(
-        f"{file} is damaged ({shortened(what, 120)}) and was left as it is: restore it from a copy, "
-        "or ask again into another folder"
+        f"{file} is damaged ({shortened(what, 120)}) and was left as it is: restore it from a "
+        "copy, or ask again into another folder"
     )

@@ -181,7 +181,7 @@ def _program(given: Mapping[str, Any], folder: Path) -> tuple[Mapping[str, Any],
 
 def _outputs(source: str, runs: int, limits: Limits) -> tuple[str, ...]:
     """Run a program, and say on standard error that this is done unless a logger is set up."""
-    _LOG.warning("the suite runs a program on this machine, within limits: load only what you trust")
+    _LOG.warning("the suite runs a program on this machine: load only suites that you trust")
     return run_many(source, runs, limits=limits)
 
 

@@ -1,8 +1,8 @@
 """Run one program many times; executed as a script in a child process, never imported.
 
 The program is compiled once and executed in a fresh namespace each time. Its standard output is
-captured, never shown; it has no network. What each run printed goes to the parent as one JSON text a line; the first
-run that fails ends the whole.
+captured, never shown; it has no network. What each run printed goes to the parent as one JSON text
+a line; the first run that fails ends the whole.
 """
 
 from __future__ import annotations
