@@ -135,9 +135,7 @@ pub fn density(sorted: &[f64], grid: &Grid, out: &mut [f64]) {
     // Distance to the nearest grid point, in bandwidths, of the observation that has the shortest.
     let excess = |x: f64| (x - grid.point(grid.nearest(x, step), step)).abs();
     let shortest = sorted.iter().map(|&x| excess(x)).fold(f64::INFINITY, f64::min) / width;
-    // Written so that a width of 0, where the ratio is infinite or NaN, is among them.
-    let is_seen = step / width < WIDEST_STEP && shortest.is_finite();
-    if !is_seen {
+    if width == 0.0 || step / width >= WIDEST_STEP || !shortest.is_finite() {
         for run in sorted.chunk_by(|a, b| a == b) {
             out[grid.nearest(run[0], step)] += run.len() as f64;
         }

@@ -264,8 +264,9 @@ class TestPrograms:
 
     def test_the_hook_stops_python(self):
         """Where the system gives no name space of its own, Python opens no socket."""
+        folder = str(Path(runner.__file__).parent)
         code = (
-            f"import sys\nsys.path.insert(0, {str(Path(runner.__file__).parent)!r})\nimport runner\n"
+            f"import sys\nsys.path.insert(0, {folder!r})\nimport runner\n"
             "runner._in_empty_namespace = lambda: False\nrunner.without_network()\n"
             "import socket; socket.socket()"
         )
