@@ -127,12 +127,12 @@ def test_cut_runs_are_refused(tmp_path, run):
 
 
 @pytest.mark.slow
-def test_every_prefix_of_a_run_is_refused(tmp_path, run):
-    """So it is for every length, and for thousands of flips."""
+def test_prefixes_of_a_run_are_refused(tmp_path, run):
+    """So it is for lengths of every fifth byte, and for thousands of flips."""
     content, rng = run[1]["run.sqlite"], random.Random(11)
-    for size in range(len(content)):
+    for size in range(0, len(content), 5):
         check_store(content[:size], tmp_path, run[0])
-    for _ in range(10_000):
+    for _ in range(5_000):
         check_store(flipped(content, rng), tmp_path, run[0])
     for _ in range(1_000):
         check_writer(flipped(content, rng), tmp_path)
