@@ -182,3 +182,10 @@ def test_a_long_truth_is_scipys(x, seed):
     if np.isfinite(x).all() and max(map(abs, x)) < 1e100:
         right = scipy.stats.wasserstein_distance(x, y)
         assert wasserstein_distance(x, y) == pytest.approx(right, rel=1e-9)
+
+
+def test_a_distance_beyond_the_doubles_has_no_z():
+    """Where the distance or its null is infinite, z is NaN and nothing warns."""
+    x, y = [LARGEST], [LARGEST, -7.446288774449769e307]
+    assert math.isnan(energy_test(x, y).zscore)
+    check_distances(x, y)
