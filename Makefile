@@ -3,13 +3,14 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 RUN    := $(VENV)/.ready-to-run
+SECONDS ?= 60
 STAMP  := $(VENV)/.ready-to-develop
 ECO    := $(VENV)/.ready-for-eco
 SOURCES := $(shell find rust python/unpredictabench -name '*.rs' -o -name '*.pyi' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format lint types imports docstrings spelling test-rust test-python test-slow test-eco bench clean
+.PHONY: help run test check format lint types imports docstrings spelling test-rust test-python test-slow test-eco fuzz bench clean
 
 help:  ## show these targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -67,6 +68,10 @@ test-slow: $(STAMP)  ## calibration and fault tests that take minutes
 
 test-eco: $(ECO)  ## Ray and Inspect AI, installed first
 	$(PYTEST) -m eco
+
+fuzz: $(STAMP)  ## coverage-guided fuzzing, a minute a target (SECONDS=600 for longer)
+	$(BIN)/python -m pip install --quiet 'atheris>=3,<4'
+	PYTHON=$(abspath $(BIN)/python) fuzz/run.sh $(SECONDS)
 
 bench: $(STAMP)  ## speed against SciPy and numba, as ratios in one run
 	$(PYTEST) benches --benchmark-only

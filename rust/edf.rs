@@ -68,9 +68,15 @@ fn weighted_segment((u0, f0): (f64, f64), (u1, f1): (f64, f64)) -> f64 {
     let slope = (f1 - f0) / (u1 - u0);
     let (at_0, at_1) = (f0 - slope * u0, f1 + slope * (1.0 - u1) - 1.0);
     let excess = slope - 1.0;
-    let low = if u0 == 0.0 { 0.0 } else { at_0 * at_0 * ((u1 - u0) / u0).ln_1p() };
+    let low = if u0 == 0.0 { 0.0 } else { at_0 * at_0 * ln_ratio(u0, u1) };
     let high = if u1 == 1.0 { 0.0 } else { at_1 * at_1 * ((u1 - u0) / (1.0 - u1)).ln_1p() };
     low + high - excess * excess * (u1 - u0)
+}
+
+/// ln(high / low), also where the ratio is beyond the largest double, which a subnormal `low` makes it.
+fn ln_ratio(low: f64, high: f64) -> f64 {
+    let excess = (high - low) / low;
+    if excess.is_finite() { excess.ln_1p() } else { high.ln() - low.ln() }
 }
 
 /// P(Q > x) for Q the sum of squared standard normals over rising `poles`, of which `determinant`
@@ -109,4 +115,21 @@ const MOST_PAIRS: u32 = 200;
 /// Move a statistic of n observations to where the limit law has the same mean and variance.
 pub(crate) fn to_limit(x: f64, mean: f64, variance: f64, limit_variance: f64) -> f64 {
     mean + (x - mean) * (limit_variance / variance).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By the classical formula; at u = 5e-324 the ratio of neighbouring levels is no double.
+    #[test]
+    fn a_subnormal_level_is_possible() {
+        let mut corners = Corners::default();
+        for u in [5e-324, 2.5e-310, f64::MIN_POSITIVE] {
+            corners.fill(&[u], &[u], &mut Vec::new());
+            let want = -1.0 - u.ln() - (-u).ln_1p();
+            let got = corners.weighted_area();
+            assert!((got / want - 1.0).abs() < 1e-14, "{u:e}: {got} {want}");
+        }
+    }
 }

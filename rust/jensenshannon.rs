@@ -166,6 +166,23 @@ mod tests {
     }
 
     #[test]
+    fn a_spread_far_below_the_range_is_no_spread() {
+        // The spread of y is 158 orders below the joint range: its square is 0 in doubles.
+        let mut y = vec![0.0; 11];
+        y.insert(0, f64::from_bits(0x5f00_0000_0000_0000));
+        y.sort_by(f64::total_cmp);
+        let js = kde(&[f64::MIN], &y);
+        assert!((js - std::f64::consts::LN_2).abs() < 1e-15, "{js}");
+        // Midway between two points of a grid of 64, 1e72 bandwidths from both.
+        let x = [-1.0, -1.0, 0.0, 1.0];
+        let y = [-4.6e-74, 0.0, 0.0, 0.0, 9e-285];
+        let middle = by_kde(&x, &y, &TruthDensity::new(&y, 64, 0.1), &mut Scratch::default());
+        assert!(middle > 0.0 && middle <= std::f64::consts::LN_2, "{middle}");
+        let near = kde(&[-1.0], &[0.0, 0.0, 1e-155]);
+        assert!((near - std::f64::consts::LN_2).abs() < 1e-15, "{near}");
+    }
+
+    #[test]
     fn a_denormal_weight_stays_finite() {
         let js = of_weights(&[0.0, 1.0], &[5e-324, 1.0]);
         assert!((0.0..1e-300).contains(&js));

@@ -9,6 +9,10 @@
 /// Kernel values below exp(-37) = 8.5e-17 of the largest do not change a sum in double precision.
 const NEGLIGIBLE_EXPONENT: f64 = 37.0;
 
+/// Bandwidths to a step of the grid beyond which an exponent, their square, has no digits left to
+/// tell two points at the same distance apart.
+const WIDEST_STEP: f64 = 1e6;
+
 /// An even grid, with the points that `numpy.linspace` gives.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Grid {
@@ -131,7 +135,7 @@ pub fn density(sorted: &[f64], grid: &Grid, out: &mut [f64]) {
     // Distance to the nearest grid point, in bandwidths, of the observation that has the shortest.
     let excess = |x: f64| (x - grid.point(grid.nearest(x, step), step)).abs();
     let shortest = sorted.iter().map(|&x| excess(x)).fold(f64::INFINITY, f64::min) / width;
-    if width == 0.0 || !shortest.is_finite() {
+    if width == 0.0 || step / width >= WIDEST_STEP || !shortest.is_finite() {
         for run in sorted.chunk_by(|a, b| a == b) {
             out[grid.nearest(run[0], step)] += run.len() as f64;
         }

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from unpredictabench.cli.terminal import say
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -58,7 +60,7 @@ class LazyGroup(click.Group):
             # A prompt makes an Abort of Ctrl-C, of the end of its input and of "no".
             if not isinstance(end.__context__ or end, KeyboardInterrupt):
                 raise
-            click.echo("Interrupted; nothing is left half-written: repeat the command.", err=True)
+            say("Interrupted; nothing is left half-written: repeat the command.", err=True)
             raise SystemExit(INTERRUPTED) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -92,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _fail(error: Exception | str) -> NoReturn:
-    click.echo(f"unpredictabench: {error}", err=True)
+    say(f"unpredictabench: {error}", err=True)
     raise SystemExit(1) from None
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
-from rich.text import Text
 
+from unpredictabench.cli.terminal import plain
 from unpredictabench.errors import counted
 from unpredictabench.score import is_below_median
 
@@ -54,10 +54,10 @@ def print_run(console: Console, run: RunScore, rows: Sequence[Baseline]) -> None
     """
     n = headline_n(run)
     title = f"{run.model or 'answers'} on {run.suite or 'tasks'}: {counted(run.n_tasks, 'task')}"
-    console.print(Text(title, style="bold"))
+    console.print(plain(title, style="bold"))
     if n is None:
         for line in (_nothing(run), *(f"Note: {note}." for note in run.notes)):
-            console.print(Text(line))
+            console.print(plain(line))
         return
     shown = _shown(run, n, console.width)
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
@@ -86,7 +86,7 @@ def print_run(console: Console, run: RunScore, rows: Sequence[Baseline]) -> None
         table.add_row(baseline_name(row.name), *blank, *values, style="dim")
     console.print(table)
     for line in meaning(run, rows, n):
-        console.print(Text(line))
+        console.print(plain(line))
 
 
 def meaning(run: RunScore, rows: Sequence[Baseline], n: int) -> list[str]:
@@ -268,4 +268,4 @@ def print_rows(console: Console, rows: Sequence[Mapping[str, str]]) -> None:
         return
     for row in rows:
         lines = [f"  {' '.join(name.split())}: {value}" for name, value in list(row.items())[1:]]
-        console.print(Text("\n".join([next(iter(row.values())), *lines])))
+        console.print(plain("\n".join([next(iter(row.values())), *lines])))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unpredictabench.cli.terminal import open_console, say
 from unpredictabench.errors import counted
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def command(runs: tuple[Path, ...], *, size: int | None, as_json: bool, **how: A
     with teller() as tell:
         found = compare(score_runs(runs, n=sizes, tell=tell, **how), n=size)
     if as_json:
-        click.echo(json.dumps(dataclasses.asdict(found), allow_nan=False, indent=1))
+        say(json.dumps(dataclasses.asdict(found), allow_nan=False, indent=1))
     else:
         show(found)
 
@@ -62,15 +63,13 @@ def show(found: Comparison) -> None:
     found : Comparison
         The comparison.
     """
-    from rich.console import Console  # noqa: PLC0415 - slow to import
-
     from unpredictabench.cli._tables import (  # noqa: PLC0415 - as above
         FEWEST_TO_TELL,
         few,
         print_rows,
     )
 
-    console = Console(highlight=False)
+    console = open_console()
     names = _names(found)
     order = sorted(range(len(names)), key=lambda i: -found.scores[i])
     left_out = f", {found.n_left_out} that not all have left out" if found.n_left_out else ""

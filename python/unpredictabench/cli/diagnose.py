@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unpredictabench.cli.terminal import say
+
 if TYPE_CHECKING:
     from unpredictabench.diagnose import RunDiagnosis
     from unpredictabench.store import Run
@@ -32,15 +34,15 @@ def command(
     found = [_diagnosed(path, suite, level) for path in runs]
     if as_json:
         records = [_record(run, result) for run, result in found]
-        click.echo(json.dumps({"level": level, "runs": records}, indent=1))
+        say(json.dumps({"level": level, "runs": records}, indent=1))
         return
     for run, result in found:
         for one in result.tasks:
             if shows_all or one.word != "none":
-                click.echo(f"{one.task:<48}  {one.word:<11}  {one.sentence}")
-        click.echo(f"{run.path} ({run.settings.model}): {result.summary}")
+                say(f"{one.task:<48}  {one.word:<11}  {one.sentence}")
+        say(f"{run.path} ({run.settings.model}): {result.summary}")
         for mark in run.marks:
-            click.echo(f"  Suspicious: {mark}")
+            say(f"  Suspicious: {mark}")
 
 
 def _diagnosed(path: Path, source: str | None, level: float) -> tuple[Run, RunDiagnosis]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from unpredictabench.cli.terminal import say
 from unpredictabench.errors import counted
 
 if TYPE_CHECKING:
@@ -23,12 +24,12 @@ def show(jobs: Sequence[Job], *, as_json: bool) -> None:
     """Print what each job would use, and all together."""
     usages = [expected(job) for job in jobs]
     if as_json:
-        click.echo(json.dumps([_record(j, u) for j, u in zip(jobs, usages, strict=True)], indent=2))
+        say(json.dumps([_record(j, u) for j, u in zip(jobs, usages, strict=True)], indent=2))
         return
     for job, usage in zip(jobs, usages, strict=True):
-        click.echo(f"{job.model} -> {job.out}: {described(usage)}")
+        say(f"{job.model} -> {job.out}: {described(usage)}")
     if len(jobs) > 1:
-        click.echo(f"together: {described(total(usages))}")
+        say(f"together: {described(total(usages))}")
 
 
 def confirm(jobs: Sequence[Job]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from unpredictabench.cli.terminal import say
 from unpredictabench.errors import counted
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ _SHOWN = 20
 def command(run: Path, suite: str | None, *, as_json: bool) -> None:
     """Read the answers of RUN again, count them by class, and print what changed."""
     report = reread(run, suite)
-    click.echo(json.dumps(report) if as_json else "\n".join(_as_text(report)))
+    say(json.dumps(report) if as_json else "\n".join(_as_text(report)))
 
 
 def reread(path: Path, suite: str | None = None) -> dict[str, object]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unpredictabench.cli.terminal import say
 from unpredictabench.errors import counted
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def command(
     from unpredictabench.integrations import import_path  # noqa: PLC0415 - lazy command
 
     done = import_path(path, out, suite=suite, model=model)
-    click.echo(json.dumps(as_data(done)) if as_json else "\n".join(lines(done)))
+    say(json.dumps(as_data(done)) if as_json else "\n".join(lines(done)))
     if not done.is_complete:
         raise SystemExit(1)
 

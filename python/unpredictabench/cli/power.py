@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 import click
 
 from unpredictabench.cli.tasks import selecting
+from unpredictabench.cli.terminal import say
 from unpredictabench.errors import InputError, counted
 
 if TYPE_CHECKING:
@@ -125,18 +126,16 @@ def _needed(tasks: Iterable[Task], words: dict[str, Any]) -> Iterable[dict[str, 
 
 def _show(rows: list[dict[str, Any]], *, n_nominal: int, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps({"tasks": rows, "n_nominal": n_nominal}, indent=1))
+        say(json.dumps({"tasks": rows, "n_nominal": n_nominal}, indent=1))
         return
     if rows:
         names = [name for name in rows[0] if name not in {"task", "reason"}]
         width = max(len(row["task"]) for row in rows)
-        click.echo(f"{'task':<{width}}" + "".join(f"{name:>11}" for name in names))
+        say(f"{'task':<{width}}" + "".join(f"{name:>11}" for name in names))
         for row in rows:
             cells = ("-" if row[name] is None else f"{row[name]:.3g}" for name in names)
-            click.echo(f"{row['task']:<{width}}" + "".join(f"{cell:>11}" for cell in cells))
-    click.echo(
-        f"{counted(len(rows), 'task')} on the line; {counted(n_nominal, 'nominal task')} left out"
-    )
+            say(f"{row['task']:<{width}}" + "".join(f"{cell:>11}" for cell in cells))
+    say(f"{counted(len(rows), 'task')} on the line; {counted(n_nominal, 'nominal task')} left out")
 
 
 def _show_calibration(tasks: tuple[Task, ...], n: int, n_replicates: int, *, as_json: bool) -> None:
@@ -144,7 +143,7 @@ def _show_calibration(tasks: tuple[Task, ...], n: int, n_replicates: int, *, as_
     from unpredictabench.diagnose import calibrate  # noqa: PLC0415 - --help needs none
 
     found = calibrate(tasks, n=n, n_replicates=n_replicates)
-    click.echo(json.dumps(_calibration(found), indent=1) if as_json else _told(found))
+    say(json.dumps(_calibration(found), indent=1) if as_json else _told(found))
     if not found.is_valid:
         raise SystemExit(1)
 

@@ -8,8 +8,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import click
-
+from unpredictabench.cli.terminal import open_console, plain, say, visible
 from unpredictabench.errors import counted
 
 if TYPE_CHECKING:
@@ -58,17 +57,14 @@ def teller() -> Iterator[Callable[[str], None]]:
         elsewhere they are lines, the first after `PATIENCE_S`.
     """
     if is_terminal():
-        from rich.console import Console  # noqa: PLC0415 - slow to import, not needed for --help
-        from rich.markup import escape  # noqa: PLC0415 - as above
-
-        with Console(stderr=True).status("reading") as status:
-            yield lambda words: status.update(escape(words))
+        with open_console(stderr=True).status("reading") as status:
+            yield lambda words: status.update(plain(words))
         return
     said: list[str] = []
 
     def remind() -> None:
         for words in said[-1:]:
-            click.echo(words, err=True)
+            say(words, err=True)
 
     timer = threading.Timer(PATIENCE_S, remind)
     timer.daemon = True
@@ -77,7 +73,7 @@ def teller() -> Iterator[Callable[[str], None]]:
     def tell(words: str) -> None:
         said.append(words)
         if timer.finished.is_set():
-            click.echo(words, err=True)
+            say(words, err=True)
 
     try:
         yield tell
@@ -138,7 +134,7 @@ def duration(seconds: float) -> str:
 @contextlib.contextmanager
 def _lines(title: str, words: Words) -> Iterator[Callable[[Any], None]]:
     def tell(text: str, _: Any) -> None:
-        click.echo(f"{title}: {text}", err=True)
+        say(f"{title}: {text}", err=True)
 
     with _sparing(LINE_EVERY_S, tell, words) as show:
         yield show
@@ -146,13 +142,16 @@ def _lines(title: str, words: Words) -> Iterator[Callable[[Any], None]]:
 
 @contextlib.contextmanager
 def _bar(title: str, words: Words) -> Iterator[Callable[[Any], None]]:
-    from rich.console import Console  # noqa: PLC0415 - slow to import, not needed for --help
     from rich.progress import BarColumn, TextColumn  # noqa: PLC0415 - as above
     from rich.progress import Progress as Bar  # noqa: PLC0415 - as above
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[words]}"))
-    with Bar(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(title, total=None, words="")
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[words]}", markup=False),
+    )
+    with Bar(*columns, console=open_console(stderr=True)) as bar:
+        task = bar.add_task(visible(title), total=None, words="")
 
         def update(text: str, progress: Any) -> None:
             bar.update(task, completed=progress.n_done, total=progress.n_total, words=text)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unpredictabench._whole import whole
+from unpredictabench.cli.terminal import say
 from unpredictabench.errors import counted
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def command(runs: tuple[Path, ...], *, out: Path | None, figures: Path | None, *
     if out or not (figures or any(tables.values())):
         tables["html"] = out or Path("report.html")
     for line in written(found, tables, figures):
-        click.echo(line)
+        say(line)
 
 
 def gathered(

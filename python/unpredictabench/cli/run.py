@@ -12,6 +12,7 @@ import click
 from unpredictabench.cli import INTERRUPTED, estimates
 from unpredictabench.cli.progress import reporter
 from unpredictabench.cli.summary import summary
+from unpredictabench.cli.terminal import say
 from unpredictabench.errors import counted
 
 if TYPE_CHECKING:
@@ -52,11 +53,11 @@ def _run(model: str | None, out: Path | None, **words: Any) -> None:
         estimates.show(jobs, as_json=as_json)
         return
     if model is None:
-        click.echo(_about_the_default(jobs[0]), err=True)
+        say(_about_the_default(jobs[0]), err=True)
     for job in jobs:
         if job.ignored:
             unused = ", ".join(job.ignored)
-            click.echo(f"Note: {job.model} takes no {unused}: it changes nothing.", err=True)
+            say(f"Note: {job.model} takes no {unused}: it changes nothing.", err=True)
     if not is_sure:
         estimates.confirm(jobs)
     _finish([_perform(job) for job in jobs], as_json=as_json)
@@ -86,14 +87,14 @@ def _perform(job: Job) -> Run | None:
             run = perform(job, progress=progress)
     except KeyboardInterrupt:
         kept = f"{job.out} keeps every answer that arrived: repeat the command to go on"
-        click.echo(f"Interrupted; {kept}.", err=True)
+        say(f"Interrupted; {kept}.", err=True)
         raise SystemExit(INTERRUPTED) from None
     except UnpredictabenchError as error:
         if not job.origin:
             raise
-        click.echo(f"{job.origin}: {error}", err=True)
+        say(f"{job.origin}: {error}", err=True)
         return None
-    click.echo("\n".join(summary(run)), err=True)
+    say("\n".join(summary(run)), err=True)
     return run
 
 

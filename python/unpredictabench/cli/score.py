@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unpredictabench.cli.terminal import open_console, say
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import TypeAlias
@@ -59,7 +61,7 @@ PROTOCOLS = ("strict", "valid", "paper")
 def command(runs: tuple[Path, ...], *, form: Any, no_baselines: bool, **how: Any) -> None:
     """Score stored runs, without asking any model."""
     if form in {"csv", "markdown", "latex"}:
-        click.echo(exported(list(runs), form, has_baselines=not no_baselines, **how), nl=False)
+        say(exported(list(runs), form, has_baselines=not no_baselines, **how), nl=False)
         return
     show(list(runs), as_json=form == "json", with_baselines=not no_baselines, **how)
 
@@ -160,13 +162,11 @@ def show(
         printed = document(found)
         for one, (_, words) in zip(printed["runs"], both, strict=True):
             _add_words(one, words)
-        click.echo(json.dumps(printed, ensure_ascii=False, allow_nan=False, indent=1))
+        say(json.dumps(printed, ensure_ascii=False, allow_nan=False, indent=1))
         return
-    from rich.console import Console  # noqa: PLC0415 - slow to import
-
     from unpredictabench.cli._tables import print_run  # noqa: PLC0415 - as above
 
-    console = Console(highlight=False)
+    console = open_console()
     for run, lines in found:
         print_run(console, run, lines)
 

@@ -11,6 +11,7 @@ import click
 
 from unpredictabench.cli import INTERRUPTED
 from unpredictabench.cli.progress import duration, reporter
+from unpredictabench.cli.terminal import say
 
 if TYPE_CHECKING:
     from unpredictabench.integrations.pairs import PairsProgress, PairsResult
@@ -71,7 +72,7 @@ def command(pairs: Path, *, out: Path, statistics: str | None, as_json: bool, **
     if statistics is not None:
         how["statistics"] = [name.strip() for name in statistics.split(",")]
     done = performed(pairs, out, how)
-    click.echo(json.dumps(as_data(done)) if as_json else described(done))
+    say(json.dumps(as_data(done)) if as_json else described(done))
 
 
 def performed(pairs: Path, out: Path, how: dict[str, Any]) -> PairsResult:
@@ -82,7 +83,7 @@ def performed(pairs: Path, out: Path, how: dict[str, Any]) -> PairsResult:
         with reporter("pairs", told) as progress:
             return score_pairs(pairs, out, progress=progress, **how)
     except KeyboardInterrupt:
-        click.echo(f"Interrupted; {out} was not written.", err=True)
+        say(f"Interrupted; {out} was not written.", err=True)
         raise SystemExit(INTERRUPTED) from None
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unpredictabench._whole import whole
+from unpredictabench.cli.terminal import say
 from unpredictabench.errors import SuiteError, counted
 from unpredictabench.records import CATEGORIES
 from unpredictabench.tasks import Suite, load_suite
@@ -65,12 +66,12 @@ def list_tasks(suite: Suite, *, as_json: bool) -> None:
     if as_json:
         table = [{name: getattr(entry, name) for name in fields} for entry in suite.entries]
         head = {"suite": suite.name, "version": suite.version, "hash": suite.hash}
-        click.echo(json.dumps({**head, "tasks": table}, ensure_ascii=False, indent=1))
+        say(json.dumps({**head, "tasks": table}, ensure_ascii=False, indent=1))
         return
     width = max((len(name) for name in suite.ids), default=0)
     for entry in suite.entries:
-        click.echo(f"{entry.id:<{width}}  {entry.answer.kind:<11}  {entry.support}")
-    click.echo(f"{counted(len(suite), 'task')} of {suite.name} {suite.version}")
+        say(f"{entry.id:<{width}}  {entry.answer.kind:<11}  {entry.support}")
+    say(f"{counted(len(suite), 'task')} of {suite.name} {suite.version}")
 
 
 @command.command("show")
@@ -83,12 +84,12 @@ def show(ids: tuple[str, ...], source: str, variant: int | None, *, as_json: boo
     suite = load_suite(source, variant=variant)
     tasks = [suite[name] for name in ids]
     if as_json:
-        click.echo(json.dumps([_described(task) for task in tasks], ensure_ascii=False, indent=1))
+        say(json.dumps([_described(task) for task in tasks], ensure_ascii=False, indent=1))
         return
     for task in tasks:
-        click.echo(f"{task.id}\n\n{task.prompt}\n")
-        click.echo(f"law: {json.dumps(task.target.spec, ensure_ascii=False)} ({task.support})")
-        click.echo(f"why: {task.rationale}\n")
+        say(f"{task.id}\n\n{task.prompt}\n")
+        say(f"law: {json.dumps(task.target.spec, ensure_ascii=False)} ({task.support})")
+        say(f"why: {task.rationale}\n")
 
 
 def _described(task: Task) -> dict[str, Any]:
@@ -126,7 +127,7 @@ def export(suite: Suite, *, path: Path, form: str | None) -> None:
         _write(path, text + "\n")
     else:
         _write(path, to_text(suite))
-    click.echo(f"wrote {counted(len(suite), 'task')} to {path}")
+    say(f"wrote {counted(len(suite), 'task')} to {path}")
 
 
 def _write(path: Path, text: str) -> None:
@@ -146,7 +147,7 @@ def build(output: Path | None) -> None:
         _write(output, text)
     if text != frozen_text("v1"):
         raise SuiteError("the suite built now differs from the frozen v1")
-    click.echo("v1 built again, byte for byte")
+    say("v1 built again, byte for byte")
 
 
 @command.command("audit")
@@ -165,14 +166,14 @@ def audit(suite: Suite, *, checks: tuple[Any, ...], runs: int, as_json: bool) ->
         )
     wrong = [finding for finding in findings if not finding.is_right]
     if as_json:
-        click.echo(json.dumps([_finding(each) for each in findings], indent=1))
+        say(json.dumps([_finding(each) for each in findings], indent=1))
     else:
         for check in dict.fromkeys(finding.check for finding in findings):
             n = sum(finding.check == check for finding in findings)
             bad = sum(finding.check == check for finding in wrong)
-            click.echo(f"{check}: {n - bad} of {n} right")
+            say(f"{check}: {n - bad} of {n} right")
         for each in wrong:
-            click.echo(f"{each.task}: {each.check}: {each.note} (statistic {each.statistic})")
+            say(f"{each.task}: {each.check}: {each.note} (statistic {each.statistic})")
     if wrong:
         raise SuiteError(f"{len(wrong)} of {len(findings)} checks failed")
 

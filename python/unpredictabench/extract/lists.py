@@ -6,10 +6,11 @@ import re
 from typing import NamedTuple
 
 _LIST = re.compile(r"\[([^\[\]]*+)\]")
-_ELEMENT = re.compile(
-    r"\s*+(?:\"((?:[^\"\\]|\\.|\"(?!\s*+(?:[,;]|\Z)|[ \t]*+\n))*+)\""
-    r"|'((?:[^'\\]|\\.|'(?!\s*+(?:[,;]|\Z)|[ \t]*+\n))*+)'|([^,;\n]*+))[ \t]*+(?:[,;\n]|\Z)"
-)
+_OPENING = re.compile(r"\s*+([\"']?+)")
+_CLOSED = r"(?!\s*+(?:[,;]|\Z)|[ \t]*+\n)"
+_QUOTED = {quote: re.compile(rf"(?:[^{quote}\\]|\\.|{quote}{_CLOSED})*+") for quote in "\"'"}
+_BARE = re.compile(r"[^,;\n]*+")
+_SEPARATOR = re.compile(r"[ \t]*+(?:[,;\n]|\Z)")
 _ESCAPE = re.compile(r"\\(.)")
 _NUMBERED = re.compile(r"[ \t]*(?:\d{1,3}[.):]|[-*•])[ \t]+")
 
@@ -59,16 +60,33 @@ def elements(inner: str) -> tuple[str, ...]:
     """
     parts: list[str] = []
     at = 0
+    # Where the text of a quote that nothing closes ends: one that opens before ends there too, and
+    # to read that text for each of them would take quadratic work.
+    open_until = dict.fromkeys(_QUOTED, 0)
     while at < len(inner):
-        match = _ELEMENT.match(inner, at)
-        if match is None or match.end() == at:
-            break
-        quoted = match[1] if match[1] is not None else match[2]
-        parts.append(match[3].strip() if quoted is None else _ESCAPE.sub(r"\1", quoted))
-        at = match.end()
+        part, at = _element(inner, at, open_until)
+        parts.append(part)
     if len(parts) > 1 and not parts[-1]:
         parts.pop()
     return tuple(parts)
+
+
+def _element(inner: str, at: int, open_until: dict[str, int]) -> tuple[str, int]:
+    """Return the element that begins at a place and where the next one begins."""
+    opening = _OPENING.match(inner, at)
+    assert opening is not None
+    quote, first = opening[1], opening.end()
+    if quote and first > open_until[quote]:
+        quoted = _QUOTED[quote].match(inner, first)
+        assert quoted is not None
+        end = quoted.end()
+        separator = _SEPARATOR.match(inner, end + 1) if inner.startswith(quote, end) else None
+        if separator is not None:
+            return _ESCAPE.sub(r"\1", quoted[0]), separator.end()
+        open_until[quote] = end
+    bare = _BARE.match(inner, first - len(quote))
+    assert bare is not None
+    return bare[0].strip(), bare.end() + 1
 
 
 def lines(text: str) -> tuple[str, ...]:

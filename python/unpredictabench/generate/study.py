@@ -232,7 +232,7 @@ def read_study(
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise StudyError(f"{path} cannot be read: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise StudyError(f"{path} is not TOML: {error}") from error
     _known(data, (_DEFAULTS, _MODELS), f"{path}: table")
     defaults, models = data.get(_DEFAULTS, {}), data.get(_MODELS, [])

@@ -93,7 +93,9 @@ def import_official(
     tally = Tally()
     root, groups = _recognised(path, tally)
     if not (groups[RESULTS] or groups[QUESTIONS]):
-        raise InputError("path", "hold published questions or a results tree", str(root))
+        raise InputError(
+            f"path {root}", "hold published questions or a results tree", _found(tally)
+        )
     return _published(root, groups, Path(out), suite, tally)
 
 
@@ -143,11 +145,16 @@ def import_path(
         filed, names = import_logs(groups[LOG], target, suite=suite, tally=tally)
         return Imported(LOG, root, names, filed, tally.to_json(), {}, tally.is_complete)
     raise InputError(
-        "path",
+        f"path {root}",
         "hold a results tree, the published data set, a table with the columns task (or prompt), "
         "model and answer (or value), an exported run, or an Inspect log",
-        "; ".join((*tally.refused, *tally.skipped)) or "an empty folder",
+        _found(tally),
     )
+
+
+def _found(tally: Tally) -> str:
+    """Say what was there instead."""
+    return "; ".join((*tally.refused, *tally.skipped)) or "an empty folder"
 
 
 def _recognised(

@@ -22,6 +22,8 @@ MOST_CELL = 1 << 24
 MOST_LINE = 1 << 26
 """Longest line of a JSONL file, in characters."""
 BATCH = 1024
+_MISSING: Any = object()
+"""Stands in the cells that a row of a table lacks."""
 
 
 def finite(value: object) -> float | None:
@@ -70,6 +72,8 @@ def rows(path: Path, tally: Tally) -> Iterator[tuple[str, Row]]:
                 tally.refuse("row that is not an object", where)
             elif None in row:
                 tally.refuse("row with more cells than the header", where)
+            elif _MISSING in row.values():
+                tally.refuse("row with fewer cells than the header", where)
             else:
                 yield where, row
     except DamagedError as error:
@@ -103,7 +107,7 @@ def _cells(path: Path) -> Iterator[object]:
         with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
             head = file.readline(MOST_LINE)
             file.seek(0)
-            yield from csv.DictReader(file, delimiter=_delimiter(path, head))
+            yield from csv.DictReader(file, delimiter=_delimiter(path, head), restval=_MISSING)
     except csv.Error as error:
         raise DamagedError(f"is not a table ({error})") from error
     except OSError as error:
@@ -128,7 +132,7 @@ def _batches(path: Path) -> Iterator[object]:
         with parquet.ParquetFile(path) as file:
             for batch in file.iter_batches(batch_size=BATCH):
                 yield from batch.to_pylist()
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
         raise DamagedError(f"is not whole Parquet ({' '.join(str(error).split())})") from error
 
 

@@ -143,7 +143,10 @@ def heat(
     ).reshape(len(groups), len(contents.entries))
     with styled() as make:
         width = 2.6 + max(0.55 * len(contents.entries), 2.0)
-        figure = make(figsize=(width, 1.4 + 0.26 * len(groups)), layout="constrained")
+        labels = [f"{entry.key}  {_short(entry.label, 24)}" for entry in contents.entries]
+        # Slanted names need room of their own, or a few rows would be left with none.
+        height = 0.9 + 0.05 * max(map(len, labels)) + 0.26 * len(groups)
+        figure = make(figsize=(width, height), layout="constrained")
         axes = figure.subplots()
         axes.imshow(table, vmin=0, vmax=1, cmap="cividis", aspect="auto", interpolation="nearest")
         for (y, x), value in np.ndenumerate(table):
@@ -151,7 +154,6 @@ def heat(
             text = "–" if np.isnan(value) else f"{100 * value:.0f}"
             axes.text(x, y, text, ha="center", va="center", color=INK if text == "–" else shade)
         axes.set_yticks(range(len(groups)), list(groups))
-        labels = [f"{entry.key}  {_short(entry.label, 24)}" for entry in contents.entries]
         axes.set_xticks(range(len(labels)), labels, rotation=35, ha="right")
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0)

@@ -12,7 +12,7 @@ from unpredictabench.report import charts, provenance
 from unpredictabench.report.details import task_data
 from unpredictabench.report.findings import example
 from unpredictabench.report.page import group_rates
-from unpredictabench.report.tables import rate_cells
+from unpredictabench.report.tables import csv_row, rate_cells
 
 if TYPE_CHECKING:
     import os
@@ -92,7 +92,7 @@ def _numbers(file: Path, rows: Iterable[dict[str, Any]]) -> Path:
     ):
         writer = csv.DictWriter(out, list(columns), restval="", lineterminator="\n")
         writer.writeheader()
-        writer.writerows(listed)
+        writer.writerows(map(csv_row, listed))
     return file
 
 

@@ -13,7 +13,7 @@ from unpredictabench.report.contents import doubts
 from unpredictabench.report.provenance import common_lines, entry_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from unpredictabench.report.contents import Contents, Entry, PublishedScores, PublishedShare
     from unpredictabench.score.results import Rate
@@ -28,6 +28,8 @@ COLUMNS: Final = (
 )  # fmt: skip
 """Columns of the CSV: one row for each model, group of tasks and N."""
 MISSING: Final = "not available"
+_FORMULA: Final = frozenset("=+-@\t\r\n＝＋－＠")
+"""Signs, also in their wide forms, with which spreadsheets begin a formula (OWASP)."""
 _MARKDOWN: Final = {ord(sign): f"\\{sign}" for sign in "\\`*_{}[]()#+-.!|~$"} | {
     ord("<"): "&lt;",
     ord(">"): "&gt;",
@@ -86,6 +88,23 @@ def interval(rate: Rate | None) -> str:
     return f"{100 * rate.low:.1f} to {100 * rate.high:.1f}"
 
 
+def csv_row(row: Mapping[str, object]) -> dict[str, object]:
+    r"""Return a row whose texts no spreadsheet takes for a formula; numbers stay numbers.
+
+    A text that begins with a sign that starts a formula gets an apostrophe before it, which
+    spreadsheets do not show.
+
+    Examples
+    --------
+    >>> csv_row({"model": "=HYPERLINK(1)", "estimate": -0.5, "run": "a-b"})
+    {'model': "'=HYPERLINK(1)", 'estimate': -0.5, 'run': 'a-b'}
+    """
+    return {
+        name: f"'{cell}" if isinstance(cell, str) and cell.lstrip(" ")[:1] in _FORMULA else cell
+        for name, cell in row.items()
+    }
+
+
 def markdown_text(text: str) -> str:
     r"""Escape a text for a cell of a Markdown table.
 
@@ -114,11 +133,11 @@ def _csv(contents: Contents) -> str:
     writer.writeheader()
     shared = _shared(contents)
     for entry in contents.entries:
-        writer.writerows(row | shared for row in _entry_rows(entry, contents))
+        writer.writerows(csv_row(row | shared) for row in _entry_rows(entry, contents))
     for baseline in contents.baselines:
-        writer.writerows(row | shared for row in _baseline_rows(baseline))
+        writer.writerows(csv_row(row | shared) for row in _baseline_rows(baseline))
     for published in contents.published:
-        writer.writerows(_published_rows(published))
+        writer.writerows(map(csv_row, _published_rows(published)))
     return out.getvalue()
 
 

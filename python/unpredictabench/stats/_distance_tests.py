@@ -209,7 +209,7 @@ def _test(
     statistic[is_empty] = mean[is_empty] = std[is_empty] = pvalue[is_empty] = np.nan
     with np.errstate(invalid="ignore"):  # two infinities, where the distance itself overflows
         debiased = statistic - mean
-    zscore = np.divide(debiased, std, out=np.full_like(std, np.nan), where=std > 0)
+        zscore = np.divide(debiased, std, out=np.full_like(std, np.nan), where=std > 0)
     if opened.is_single:
         return DistanceTestResult(
             float(statistic[0]),

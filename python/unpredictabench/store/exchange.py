@@ -196,7 +196,7 @@ def _read_parquet(source: Path) -> Content:
     pa, parquet = _arrow()
     try:
         table = parquet.read_table(source)
-    except pa.ArrowInvalid as error:
+    except (pa.ArrowException, MemoryError) as error:
         raise StoreError(f"{source} is not a Parquet file: {error}") from error
     text = (table.schema.metadata or {}).get(FORMAT.encode(), b"null")
     completions = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import shutil
 import sqlite3
 import tempfile
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unpredictabench.errors import StoreError
-from unpredictabench.store import rows, schema
+from unpredictabench.store import damage, rows, schema
 
 if TYPE_CHECKING:
     import os
@@ -133,18 +132,23 @@ def open_run(path: str | os.PathLike[str]) -> Run:
     Raises
     ------
     StoreError
-        There is no run, or it cannot be read.
+        There is no run, or it is damaged or cannot be read.
     """
     folder = Path(path)
     folder = folder.parent if folder.name == schema.FILE_NAME and folder.is_file() else folder
     with reading(folder) as connection:
         connection.execute("BEGIN")  # one snapshot for all that follows
-        items = dict(connection.execute("SELECT name, value FROM settings"))
-        planned = connection.execute("SELECT task, n_slots, messages FROM plan ORDER BY rowid")
-        plan = rows.plan_from_rows(planned)
-        log = connection.execute("SELECT at, kind, data FROM events ORDER BY rowid")
-        events = tuple(Event(at, kind, json.loads(data)) for at, kind, data in log)
-        n_answers = dict(connection.execute("SELECT task, count(*) FROM completions GROUP BY task"))
+        damage.check(connection, folder / schema.FILE_NAME)
+        return _snapshot(connection, folder)
+
+
+def _snapshot(connection: sqlite3.Connection, folder: Path) -> Run:
+    items = dict(connection.execute("SELECT name, value FROM settings"))
+    planned = connection.execute("SELECT task, n_slots, messages FROM plan ORDER BY rowid")
+    plan = rows.plan_from_rows(planned)
+    log = connection.execute("SELECT at, kind, data FROM events ORDER BY rowid")
+    events = tuple(Event(at, kind, rows.mapping_from_json(data)) for at, kind, data in log)
+    n_answers = dict(connection.execute("SELECT task, count(*) FROM completions GROUP BY task"))
     if not items:
         raise StoreError(f"{folder} holds a run that never started; start it again")
     stopped = _stopped_tasks(events)
@@ -170,7 +174,7 @@ def reading(folder: Path) -> Iterator[sqlite3.Connection]:
     file = folder / schema.FILE_NAME
     if not file.is_file():
         raise StoreError(f"{folder} holds no run (there is no {schema.FILE_NAME}); check the path")
-    with contextlib.ExitStack() as stack:
+    with contextlib.ExitStack() as stack, damage.named(file):
         try:
             connection = _in_place(file) or _copied(file, stack)
             stack.callback(connection.close)

@@ -77,8 +77,26 @@ def settings_to_items(settings: Settings) -> dict[str, str]:
 
 
 def settings_from_items(items: Mapping[str, str]) -> Settings:
-    """Return the settings written by `settings_to_items`; fields they lack keep their default."""
-    return Settings(**{name: json.loads(value) for name, value in items.items()})
+    """Return the settings written by `settings_to_items`; fields they lack keep their default.
+
+    Raises
+    ------
+    ValueError, TypeError
+        When a field is unknown or holds another kind of value.
+    """
+    settings = Settings(**{name: json.loads(value) for name, value in items.items()})
+    texts = ("model", "suite", "suite_hash", "prompt_style", "stop")
+    is_right = (
+        all(isinstance(getattr(settings, name), str) for name in texts)
+        and isinstance(settings.base_url, str | None)
+        and isinstance(settings.parameters, dict)
+        and settings.sampling in {"independent", "batch"}
+        and type(settings.n_asked) is int
+        and settings.n_asked > 0
+    )
+    if not is_right:
+        raise ValueError(f"settings of another kind: {settings}")
+    return settings
 
 
 def differences(stored: Settings, now: Settings) -> list[str]:
@@ -104,7 +122,18 @@ def messages_to_json(messages: Sequence[Message]) -> str:
 
 def messages_from_json(text: str) -> tuple[Message, ...]:
     """Return the conversation written by `messages_to_json`."""
-    return tuple(Message(item["role"], item["content"]) for item in json.loads(text))
+    messages = tuple(Message(item["role"], item["content"]) for item in json.loads(text))
+    if not all(isinstance(part, str) for one in messages for part in (one.role, one.content)):
+        raise ValueError("a message that is no text")
+    return messages
+
+
+def mapping_from_json(text: str) -> dict[str, object]:
+    """Return a JSON object as a dict; anything else is refused with a `ValueError`."""
+    value = json.loads(text)
+    if not isinstance(value, dict):
+        raise ValueError(f"a JSON object is expected: {text[:40]}")  # noqa: TRY004 - content, not type
+    return value
 
 
 def plan_from_rows(planned: Iterable[tuple[Cell, int, str]]) -> dict[str, Planned]:
@@ -112,6 +141,8 @@ def plan_from_rows(planned: Iterable[tuple[Cell, int, str]]) -> dict[str, Planne
     plan: dict[str, Planned] = {}
     for cell, n_slots, messages in planned:
         task = str(from_cell(cell))
+        if type(n_slots) is not int or n_slots < 0:
+            raise ValueError(f"a number of slots: {n_slots!r}")
         if task not in plan or plan[task].n_slots < n_slots:
             plan[task] = Planned(n_slots, messages_from_json(messages))
     return plan

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
 from unpredictabench.errors import StoreError
 from unpredictabench.records import Completion
-from unpredictabench.store import lock, rows, schema
+from unpredictabench.store import damage, lock, rows, schema
 
 if TYPE_CHECKING:
     import os
@@ -148,7 +148,7 @@ class Writer:
             with transaction(self._connection):
                 n_new = self._connection.executemany(rows.INSERT, completions).rowcount
                 self._connection.executemany("INSERT INTO events VALUES (?, ?, ?)", notes)
-        except (sqlite3.Error, OverflowError) as error:
+        except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:
             return cannot_write(self.path, error)
         self.n_written += max(n_new, 0)
         self.n_duplicates += len(completions) - max(n_new, 0)
@@ -183,8 +183,8 @@ def open_writer(
     Raises
     ------
     StoreError
-        The folder cannot be written, has another writer, was made by a newer version, with other
-        settings or in other words; the message says what differs.
+        The folder cannot be written, has another writer, is damaged, was made by a newer version,
+        with other settings or in other words; the message says what differs.
     """
     folder = Path(path)
     with contextlib.ExitStack() as undo:
@@ -195,10 +195,12 @@ def open_writer(
             connection = _connect(folder / schema.FILE_NAME, synchronous)
             undo.callback(connection.close)
             schema.migrate(connection, folder)
+            damage.check(connection, folder / schema.FILE_NAME)
             with transaction(connection):
                 is_resumed = _settle(connection, settings, folder)
                 _add_to_plan(connection, plan, folder)
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, sqlite3.Error, UnicodeDecodeError) as error:
+            # The last is what Python makes of SQLite's own message about damaged bytes.
             raise cannot_write(folder, error) from error
         undo.pop_all()
     return Writer(folder, connection=connection, descriptor=descriptor, is_resumed=is_resumed)
@@ -213,12 +215,14 @@ def forget_without_answers(path: str | os.PathLike[str]) -> None:
         The run folder. A run with an answer, or one that cannot be read or is being written, stays.
     """
     file = Path(path) / schema.FILE_NAME
-    with contextlib.suppress(StoreError, OSError, sqlite3.Error), contextlib.ExitStack() as undo:
+    failures = (StoreError, OSError, sqlite3.Error, UnicodeDecodeError)
+    with contextlib.suppress(*failures), contextlib.ExitStack() as undo:
         descriptor = lock.acquire(file.parent)
         undo.callback(lock.release, descriptor)
         connection = sqlite3.connect(file)
         undo.callback(connection.close)
         schema.version_of(connection, file)
+        damage.check(connection, file)
         (has_answers,) = connection.execute("SELECT EXISTS (SELECT 1 FROM completions)").fetchone()
         if not has_answers:
             for name in (file, f"{file}-wal", f"{file}-shm"):
@@ -259,12 +263,15 @@ def _settle(connection: sqlite3.Connection, settings: Settings, folder: Path) ->
     if not stored:
         items = rows.settings_to_items(settings).items()
         connection.executemany("INSERT INTO settings VALUES (?, ?)", items)
-    elif differing := rows.differences(rows.settings_from_items(stored), settings):
+        return False
+    with damage.named(folder / schema.FILE_NAME):
+        earlier = rows.settings_from_items(stored)
+    if differing := rows.differences(earlier, settings):
         raise StoreError(
             f"{folder} was made with other settings: {'; '.join(differing)}; use the old ones "
             "or choose another folder with -o"
         )
-    return bool(stored)
+    return True
 
 
 def _add_to_plan(connection: sqlite3.Connection, plan: Mapping[str, Planned], folder: Path) -> None:

@@ -1,4 +1,8 @@
-"""Run Python programs in child processes with limits on time, output and memory."""
+"""Run Python programs in child processes with limits on time, output, memory, files and network.
+
+The limits keep an honest program from doing harm by mistake. They are no wall against a hostile
+one: it may read whatever this user may read (docs/security.md).
+"""
 
 from __future__ import annotations
 
@@ -20,6 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 CHUNK = 65_536
+RUNNER = Path(__file__).with_name("runner.py")
+GIVEN = (
+    "PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT",
+    "VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH",
+)  # fmt: skip
+"""Variables of the environment that a program is given: none of them holds a key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +44,10 @@ class Limits:
         Characters that one run may print.
     memory_mb : int
         Address space of the process, in MiB, where the system can limit it.
+
+    Notes
+    -----
+    Besides, a program has no network, no key from the environment, and writes no file above 64 MiB.
     """
 
     timeout_s: float = 60.0
@@ -71,10 +85,9 @@ def run_many(source: str, runs: int, *, limits: Limits | None = None) -> tuple[s
         "output_bytes": limits.output_bytes,
         "memory_bytes": limits.memory_mb * 2**20,
     }
-    runner = Path(__file__).with_name("runner.py")
     # Every character printed takes at most 12 bytes in JSON (an escaped surrogate pair).
     most = runs * (12 * limits.output_bytes + 64)
-    report = _child([str(runner)], json.dumps(order), limits.timeout_s, most)
+    report = _child([str(RUNNER)], json.dumps(order), limits.timeout_s, most)
     return _outputs(report, runs, limits)
 
 
@@ -107,7 +120,7 @@ def run_once(source: str, *, limits: Limits | None = None) -> str:
     source : str
         Python source.
     limits : Limits, optional
-        What it may use; memory is not limited.
+        What it may use.
 
     Raises
     ------
@@ -118,13 +131,16 @@ def run_once(source: str, *, limits: Limits | None = None) -> str:
     with tempfile.TemporaryDirectory(prefix="unpredictabench-") as folder:
         script = Path(folder) / "program.py"
         script.write_text(source, encoding="utf-8")
-        printed = _child([str(script)], "", limits.timeout_s, limits.output_bytes)
+        memory_bytes = str(limits.memory_mb * 2**20)
+        arguments = [str(RUNNER), str(script), memory_bytes]
+        printed = _child(arguments, "", limits.timeout_s, limits.output_bytes)
     return printed.decode("utf-8", errors="replace")
 
 
 def _child(arguments: Sequence[str], text: str, timeout_s: float, most_bytes: int) -> bytes:
     """Start Python in a process group of its own and return its standard output."""
     threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    given = {name: os.environ[name] for name in GIVEN if name in os.environ}
     with tempfile.TemporaryFile() as order, tempfile.TemporaryFile() as errors:
         order.write(text.encode())
         order.seek(0)
@@ -133,7 +149,7 @@ def _child(arguments: Sequence[str], text: str, timeout_s: float, most_bytes: in
             stdin=order,
             stdout=subprocess.PIPE,
             stderr=errors,
-            env={**os.environ, **threads},
+            env=given | threads,
             start_new_session=True,
         )
         deadline = time.monotonic() + timeout_s

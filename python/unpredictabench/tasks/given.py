@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import logging
 import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from unpredictabench.tasks.execution import Limits, run_many
 if TYPE_CHECKING:
     from pathlib import Path
 
+_LOG = logging.getLogger(__name__)
 PROGRAM_FIELDS = ("file", "source", "runs", "timeout_s", "output_bytes", "memory_mb")
 SAMPLE_FIELDS = ("file", "column", "values")
 DRAWN_FIELDS = ("law", "values", "file", "sha256")
@@ -171,10 +173,16 @@ def _program(given: Mapping[str, Any], folder: Path) -> tuple[Mapping[str, Any],
     digest = hashlib.sha256(source.encode()).hexdigest()
     printed = cache.remembered(
         ("program", digest, runs),
-        lambda: _observations(run_many(source, runs, limits=limits)),
+        lambda: _observations(_outputs(source, runs, limits)),
     )
     law = {"program": {"source": source, "runs": runs}}
     return law, {"samples": {"values": printed.tolist()}}
+
+
+def _outputs(source: str, runs: int, limits: Limits) -> tuple[str, ...]:
+    """Run a program, and say on standard error that this is done unless a logger is set up."""
+    _LOG.warning("the suite runs a program on this machine: load only suites that you trust")
+    return run_many(source, runs, limits=limits)
 
 
 def _observations(outputs: tuple[str, ...]) -> Any:

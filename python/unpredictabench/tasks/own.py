@@ -28,6 +28,8 @@ TASK_FIELDS = (
 ANSWER_FIELDS = ("kind", "instruction", "items", "is_integer")
 KINDS: tuple[str, ...] = get_args(AnswerKind)
 SPREADS: tuple[str, ...] = get_args(Spread)
+MOST_PARTS = 10_000_000
+"""Texts and numbers in a file of a suite: 448 truths of 10,000 draws are 4.5 million."""
 DEFAULT_CATEGORY = {
     "number": "text-explicit",
     "permutation": "shuffling",
@@ -116,9 +118,26 @@ def _parsed(path: Path) -> object:
 
 
 def _plain(data: object) -> object:
-    """Return data that neither holds itself nor is nested without end nor has half a surrogate."""
+    """Return data that neither holds itself nor is nested without end nor has half a surrogate.
+
+    Parts that a YAML file names and repeats are counted as often as they stand there: a few lines
+    can stand for more than a machine holds (the "billion laughs").
+    """
+    if _size(data, {}) > MOST_PARTS:
+        raise ValueError(f"it stands for more than {MOST_PARTS:,} texts and numbers")
     json.dumps(data, default=str, ensure_ascii=False, skipkeys=True).encode()
     return data
+
+
+def _size(data: object, known: dict[int, int]) -> int:
+    """Count the parts of nested data, looking at a part that is repeated only once."""
+    if not isinstance(data, dict | list):
+        return 1
+    if id(data) not in known:
+        known[id(data)] = 0  # what holds itself is refused when it is written as JSON
+        parts = [*data, *data.values()] if isinstance(data, dict) else data
+        known[id(data)] = 1 + sum(_size(part, known) for part in parts)
+    return known[id(data)]
 
 
 class _StrictLoader(yaml.SafeLoader):
