@@ -58,7 +58,7 @@ def run_page(path: Path, folder: Path, environment: dict[str, str] | None = None
 def _python(code: str, names: dict[str, object], folder: Path) -> str:
     out = io.StringIO()
     with contextlib.chdir(folder), contextlib.redirect_stdout(out):
-        exec(compile(code, "<page>", "exec"), names)  # noqa: S102 - the page is ours
+        exec(compile(code, "<page>", "exec"), names)
     return out.getvalue()
 
 
@@ -72,7 +72,9 @@ def _shell(code: str, folder: Path, environment: dict[str, str]) -> str:
 
 
 def _check(printed: str, shown: str) -> None:
-    parts = [re.escape(part.strip("\n")) for part in re.split(r"^\.\.\.$\n?", shown, flags=re.M)]
+    parts = [
+        re.escape(part.strip("\n")) for part in re.split(r"^\.\.\.$\n?", shown, flags=re.MULTILINE)
+    ]
     pattern = r"\n(?:.*\n)*?".join(part for part in parts if part)
     lines = "\n".join(line.rstrip() for line in printed.splitlines())
     assert re.search(pattern, lines), f"the page shows\n{shown}\nbut the code printed\n{printed}"
