@@ -26,6 +26,7 @@ pub mod midranks;
 pub mod multinomial;
 pub mod onesample;
 pub mod order;
+pub mod own_statistic;
 pub mod permutation;
 pub mod pmf;
 pub mod pooled;

@@ -12,7 +12,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from unpredictabench import extract, stats
+    from unpredictabench import extract, stats, testing
     from unpredictabench.clients import (
         LocalClient,
         OpenAIClient,
@@ -44,7 +44,7 @@ _HOMES: Final = {
     "open_run": "store",
 }
 """The module in which each name lives."""
-_MODULES: Final = ("extract", "generate", "report", "score", "stats")
+_MODULES: Final = ("extract", "generate", "report", "score", "stats", "testing")
 """Modules that are names of their own; `generate`, `score` and `report` can also be called."""
 
 __all__ = [
@@ -66,6 +66,7 @@ __all__ = [
     "report",
     "score",
     "stats",
+    "testing",
 ]
 
 

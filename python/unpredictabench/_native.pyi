@@ -147,6 +147,33 @@ def distance_bootstrap(
     stream: tuple[int, int],
     workers: int | None,
 ) -> NDArray[np.float64]: ...
+
+@final
+class Function:
+    def __new__(cls, owner: object, address: int, n_samples: int) -> Self: ...
+
+def own_1samp(function: Function, x: _Rows, workers: int | None) -> NDArray[np.float64]: ...
+def own_2samp(
+    function: Function, x: _Rows, y: Truth | _Rows, workers: int | None
+) -> NDArray[np.float64]: ...
+def own_resamples(
+    function: Function,
+    x: _Rows,
+    y: Truth | _Rows,
+    resample: str,
+    n_resamples: int,
+    stream: tuple[int, int],
+    workers: int | None,
+) -> NDArray[np.float64]: ...
+def own_bootstrap(
+    function: Function,
+    values: NDArray[np.float64],
+    clusters: NDArray[np.int64],
+    n_clusters: int,
+    n_resamples: int,
+    seed: int,
+    workers: int | None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def wasserstein_weighted(
     x: NDArray[np.float64],
     x_weights: NDArray[np.float64],

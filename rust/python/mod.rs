@@ -15,9 +15,11 @@ use crate::truth::{Truth, Truths};
 
 mod distances;
 mod edf;
+mod foreign;
 mod ks;
 mod nominal;
 mod onesample;
+mod own_statistic;
 mod subsets;
 
 impl From<Error> for PyErr {
@@ -151,6 +153,8 @@ mod _native {
     #[pymodule_export]
     use super::first_invalid;
     #[pymodule_export]
+    use super::foreign::Function;
+    #[pymodule_export]
     use super::ks::{ks_2samp, ks_2samp_one, ks_2samp_untied, ks_bootstrap, ks_critical_h};
     #[pymodule_export]
     use super::nominal::{
@@ -162,6 +166,8 @@ mod _native {
         ks_1samp_continuous, ks_1samp_critical, ks_1samp_statistic, ks_1samp_stepped,
         ks_2samp_critical,
     };
+    #[pymodule_export]
+    use super::own_statistic::{own_1samp, own_2samp, own_bootstrap, own_resamples};
     #[pymodule_export]
     use super::subsets::{subset_shares_law, subset_shares_truth};
     use pyo3::prelude::*;

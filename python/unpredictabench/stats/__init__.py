@@ -9,6 +9,7 @@ from unpredictabench.stats._bootstrap_2samp import (
     IntervalArrays,
     bootstrap_2samp,
 )
+from unpredictabench.stats._compiled import CompiledStatistic, from_cfunc
 from unpredictabench.stats._distance_tests import (
     DistanceTestResult,
     energy_test,
@@ -34,17 +35,23 @@ from unpredictabench.stats._ks1 import ks_1samp, ks_confidence_band
 from unpredictabench.stats._ks_at_n import half_life, ks_at_n
 from unpredictabench.stats._nominal import multinomial_test
 from unpredictabench.stats._nominal_at_n import multinomial_at_n, permutation_at_n
+from unpredictabench.stats._permutation_2samp import (
+    PermutationTestResult,
+    permutation_test_2samp,
+)
 from unpredictabench.stats._permutations import permutation_test_uniform
 from unpredictabench.stats._power import PowerResult, answers_needed, power
 
 __all__ = [
     "Bootstrap2SampResult",
     "BootstrapResult",
+    "CompiledStatistic",
     "DistanceTestResult",
     "IndependenceResult",
     "IntervalArrays",
     "KsResult",
     "McNemarResult",
+    "PermutationTestResult",
     "PowerResult",
     "PreparedTruth",
     "RaggedArray",
@@ -58,6 +65,7 @@ __all__ = [
     "cramervonmises_2samp",
     "energy_distance",
     "energy_test",
+    "from_cfunc",
     "half_life",
     "holm",
     "independence_test",
@@ -72,6 +80,7 @@ __all__ = [
     "multinomial_at_n",
     "multinomial_test",
     "permutation_at_n",
+    "permutation_test_2samp",
     "permutation_test_uniform",
     "power",
     "wasserstein_distance",

@@ -11,22 +11,26 @@ from unpredictabench.errors import InputError
 from unpredictabench.records import Interval
 from unpredictabench.stats import _options as options
 from unpredictabench.stats._arrays import samples
+from unpredictabench.stats._compiled import CompiledStatistic, is_compiled
 from unpredictabench.stats._convert import plain_array
 from unpredictabench.stats._intervals import normal_quantile
-from unpredictabench.stats._replicates import interval_ends, number, scaled_rows, standard_error
+from unpredictabench.stats._replicates import (
+    interval_ends,
+    number,
+    scaled_rows,
+    standard_error,
+    tied,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    Statistic: TypeAlias = Literal["mean", "median"] | Callable[..., float]
+    Statistic: TypeAlias = Literal["mean", "median"] | Callable[..., float] | CompiledStatistic
 
 FEWEST_CLUSTERS_FOR_BCA = 10
 """With fewer clusters the acceleration is noise, and the percentile interval is given instead."""
-SAME = 1e-12
-"""Replicates closer to the observed value, relative to it and to their spread, are equal to it: one
-sum taken in two orders differs by rounding."""
 _ROWS_AT_A_TIME = 1024
 """Replicates whose counts are held at once: bounds the memory of a call."""
 
@@ -73,9 +77,10 @@ def bootstrap(
     ----------
     data : array_like, shape (n,), or with `paired` two of them
         Finite observations. With ``paired=True`` two arrays of one length, resampled together.
-    statistic : {"mean", "median"} or callable
+    statistic : {"mean", "median"}, callable or CompiledStatistic
         Of one array, or of two when paired; the named ones are then the first less the second. A
-        callable returns a number, perhaps infinite, and never NaN.
+        callable returns a number, perhaps infinite, and never NaN. One from `from_cfunc` runs in
+        the native loop, for data that are not paired.
     clusters : array_like, shape (n,), optional
         Label of the cluster each observation belongs to; whole clusters are resampled. The
         default takes each observation for a cluster of its own.
@@ -106,7 +111,8 @@ def bootstrap(
     -----
     Means over clusters cost one matrix product a thousand replicates; other statistics are called
     once a replicate. Constant data give an interval of zero width: for shares at 0 % or 100 % use
-    `wilson_interval`.
+    `wilson_interval`. A compiled statistic gets its observations in ascending order, which would
+    tear pairs apart; NaN that it returns makes the ends that need it NaN.
 
     References
     ----------
@@ -119,6 +125,9 @@ def bootstrap(
     >>> result.method
     'percentile (fewer than 10 clusters)'
     """
+    if paired and isinstance(statistic, CompiledStatistic):
+        raise InputError("statistic", "be a plain callable when paired", statistic)
+    is_compiled(statistic, 1)
     arrays = _checked_data(data, paired=paired)
     groups = _cluster_indices(clusters, arrays[0].size)
     n_resamples = options.resamples(n_resamples)
@@ -127,6 +136,10 @@ def bootstrap(
     generator = options.generator(rng, "stats.bootstrap")
     if statistic == "mean":
         observed, replicates, jackknife = _resample_mean(arrays, groups, n_resamples, generator)
+    elif isinstance(statistic, CompiledStatistic):
+        seed = int(generator.integers(2**63))
+        found = statistic.bootstrap(arrays[0], groups, n_resamples, seed)
+        observed, replicates, jackknife = found
     else:
         call = _named_statistic(statistic)
         observed, replicates, jackknife = _resample(arrays, groups, call, n_resamples, generator)
@@ -166,7 +179,9 @@ def _cluster_indices(clusters: ArrayLike | None, n: int) -> list[NDArray[np.intp
     return np.split(order, np.cumsum(np.bincount(inverse))[:-1])
 
 
-def _named_statistic(statistic: Statistic) -> Callable[..., float]:
+def _named_statistic(
+    statistic: Literal["mean", "median"] | Callable[..., float],
+) -> Callable[..., float]:
     if callable(statistic):
         return statistic
     if statistic != "median":
@@ -253,8 +268,7 @@ def _interval(
 
 def _share_below(observed: float, replicates: NDArray[np.float64]) -> float:
     """Return the share of replicates below the observed value, those equal to it counting half."""
-    spread = float(np.nan_to_num(standard_error(replicates)))
-    is_tied = np.isclose(replicates, observed, rtol=SAME, atol=SAME * spread)
+    is_tied = tied(replicates, observed)
     return float(np.mean((replicates < observed) & ~is_tied) + 0.5 * np.mean(is_tied))
 
 

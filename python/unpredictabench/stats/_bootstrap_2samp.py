@@ -13,6 +13,7 @@ from unpredictabench import _native
 from unpredictabench.errors import InputError
 from unpredictabench.records import Interval
 from unpredictabench.stats import _options as options
+from unpredictabench.stats._compiled import CompiledStatistic, is_compiled
 from unpredictabench.stats._distances import DEFAULT_GRID, DEFAULT_PADDING, Options, opened_pairs
 from unpredictabench.stats._intervals import normal_quantile
 from unpredictabench.stats._replicates import interval_ends, number, standard_error
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from unpredictabench.stats._options import Seed
 
     OfTwoSamples: TypeAlias = Callable[[NDArray[np.float64], NDArray[np.float64]], float]
-    TwoSampleStatistic: TypeAlias = str | OfTwoSamples
+    TwoSampleStatistic: TypeAlias = str | OfTwoSamples | CompiledStatistic
 
 NATIVE: dict[str, Options] = {
     "wasserstein_distance": ("wasserstein", 1.0, 0, 0.0),
@@ -102,7 +103,8 @@ def bootstrap_2samp(
         Draws from the target: one truth for all rows, or one a row.
     statistic : str or callable
         A function of this module by name ("ks_2samp", "wasserstein_distance", ...), or a callable
-        of two 1-d arrays that returns a number (not NaN). Named ones run in the native loop.
+        of two 1-d arrays that returns a number (not NaN). Named ones, and those from `from_cfunc`,
+        run in the native loop.
     resample : {"x", "both"}, default "x"
         The observations only (the truth stands for the law), or both samples.
     n_resamples : int, default 9999
@@ -153,7 +155,10 @@ def bootstrap_2samp(
     tail = NormalDist().cdf(-normal_quantile(confidence_level))
     opened, is_empty = _opened(x, y, statistic, empty)
     seed = options.resampling_seed(rng, "stats.bootstrap_2samp")
-    if callable(statistic):
+    if isinstance(statistic, CompiledStatistic):
+        observed = statistic.of_pairs(opened, workers)
+        replicates = statistic.resamples(opened, resample, n_resamples, seed=seed, workers=workers)
+    elif callable(statistic):
         observed, replicates = _of_callable(opened, statistic, resample, n_resamples, seed)
     else:
         observed, replicates = _of_native(
@@ -177,7 +182,7 @@ def _opened(
     x: object, y: object, statistic: object, empty: Empty
 ) -> tuple[Pairs, NDArray[np.bool_]]:
     """Open the samples; infinities are values for rank statistics and for the user's own."""
-    if callable(statistic) or statistic == "ks_2samp":
+    if is_compiled(statistic, 2) or callable(statistic) or statistic == "ks_2samp":
         return opened_pairs(x, y, empty, allow_infinite=True)
     if not isinstance(statistic, str) or statistic not in NATIVE:
         known = ", ".join([*RANK_STATISTICS, *NATIVE])
@@ -220,7 +225,7 @@ def _of_callable(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     observed = np.empty(len(opened))
     replicates = np.empty((len(opened), n_resamples))
-    for row, (x, y) in enumerate(_rows(opened)):
+    for row, (x, y) in enumerate(rows_of(opened)):
         if x.size == 0 or y.size == 0:
             continue
         rng = stream("stats.bootstrap_2samp", seed, row)
@@ -231,7 +236,8 @@ def _of_callable(
     return observed, replicates
 
 
-def _rows(opened: Pairs) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+def rows_of(opened: Pairs) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Yield the sample and the truth of each pair."""
     for _, (values, cuts), truth in opened.chunks():
         shared = truth.sorted if isinstance(truth, _native.Truth) else None
         for i, (first, last) in enumerate(itertools.pairwise(cuts)):

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,8 +103,10 @@ def law_of(target: object, *, cdf_left: Cdf | None = None, name: str = "target")
     InputError
         When it is neither.
     """
-    if isinstance(target, NumericTarget):
-        key = json.dumps(target.spec, sort_keys=True, default=str)
+    if _is_target(target):
+        # A law that cannot be named is not remembered.
+        spec = getattr(target, "spec", None)
+        key = json.dumps(spec, sort_keys=True, default=str) if spec else None
         if target.support == "continuous":
             return Law(target.cdf, target.cdf, None, key)
         levels = getattr(target, "levels", None)
@@ -118,6 +120,11 @@ def law_of(target: object, *, cdf_left: Cdf | None = None, name: str = "target")
         return Law(target, target, None, None)
     levels = partial(_levels, partial(_ppf, target), target, cdf_left)
     return Law(target, cdf_left, tabulate(levels, is_discrete=False, key=None), None)
+
+
+def _is_target(target: object) -> TypeGuard[NumericTarget]:
+    """Whether it has what a test needs of a law."""
+    return all(hasattr(target, name) for name in ("cdf", "cdf_left", "ppf", "support"))
 
 
 def laws_of(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
@@ -12,6 +12,10 @@ from unpredictabench.errors import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+SAME: Final = 1e-12
+"""Replicates closer to the observed value, relative to it and to their spread, are equal to it: one
+sum taken in two orders differs by rounding."""
 
 
 def number(value: object) -> float:
@@ -48,6 +52,16 @@ def interval_ends(
     else:
         low, high = np.quantile(scaled, levels, axis=-1)
     return np.ldexp(low, exponent), np.ldexp(high, exponent)
+
+
+def tied(
+    replicates: NDArray[np.float64], observed: float | NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Tell which replicates equal what was observed but for rounding, in one row or in many."""
+    spread = np.nan_to_num(standard_error(replicates))
+    near = np.asarray(observed)[..., None]
+    is_near = np.isclose(replicates, near, rtol=SAME, atol=SAME * spread[..., None])
+    return np.asarray(is_near, dtype=np.bool_)
 
 
 def scaled_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intc]]:
