@@ -12,6 +12,7 @@ from unpredictabench import _native
 from unpredictabench.errors import InputError
 from unpredictabench.stats import _options as options
 from unpredictabench.stats._bands import law_bands
+from unpredictabench.stats._distributions import Distribution, HasCdf, with_quantiles
 from unpredictabench.stats._ks1 import tails
 from unpredictabench.stats._laws import law_of
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from unpredictabench.records import NumericTarget
 
     Floats: TypeAlias = NDArray[np.float64]
+    Quantified: TypeAlias = NumericTarget | Distribution
 
 Effect: TypeAlias = Literal["shift", "scale", "narrowing", "rounding"]
 Alternative: TypeAlias = Effect | Callable[["NDArray[np.float64]"], "NDArray[np.float64]"]
@@ -71,7 +73,7 @@ class PowerResult:
 
 
 def power(
-    target: NumericTarget,
+    target: NumericTarget | HasCdf,
     n: int,
     alternative: Alternative = "shift",
     effect: float | None = None,
@@ -83,8 +85,8 @@ def power(
 
     Parameters
     ----------
-    target : NumericTarget
-        The law under the null hypothesis.
+    target : NumericTarget or HasCdf
+        The law under the null hypothesis: a target, or a frozen distribution of SciPy.
     n : int
         Answers, from 1 to 10,000.
     alternative : {"shift", "scale", "narrowing", "rounding"} or callable
@@ -133,7 +135,8 @@ def power(
     0.42
     """
     _checked(n, alpha, least_power)
-    test = _Test(target, n, alpha)
+    law = with_quantiles(target)
+    test = _Test(law, n, alpha)
     if callable(alternative):
         if effect is not None:
             raise InputError("effect", "be left out beside a cdf", effect)
@@ -147,14 +150,14 @@ def power(
     if smallest is None:
         reason = f"no {name} is seen with power {least_power:g}"
         return PowerResult(n, name, None, None, test.size, test.critical, reason)
-    if name in {"shift", "rounding"} and _is_whole(target):
-        unit = spread_of(target)
+    if name in {"shift", "rounding"} and _is_whole(law):
+        unit = spread_of(law)
         smallest = _snapped(smallest * unit) / unit
     return PowerResult(n, name, smallest, seen, test.size, test.critical)
 
 
 def answers_needed(
-    target: NumericTarget,
+    target: NumericTarget | HasCdf,
     alternative: Effect,
     effect: float,
     *,
@@ -187,10 +190,10 @@ def answers_needed(
     """
     name = _known(alternative)
     _checked(1, alpha, least_power)
-    size = _sized(effect)
+    size, law = _sized(effect), with_quantiles(target)
 
     def is_seen(n: int) -> bool:
-        seen = _Test(target, n, alpha).powers_of(name, np.array([size]))
+        seen = _Test(law, n, alpha).powers_of(name, np.array([size]))
         return bool(seen[0] >= least_power)
 
     low, high = 0, 1
@@ -207,7 +210,7 @@ def answers_needed(
 class _Test:
     """The KS test of n answers against a law at a level."""
 
-    def __init__(self, target: NumericTarget, n: int, alpha: float) -> None:
+    def __init__(self, target: Quantified, n: int, alpha: float) -> None:
         sizes = np.array([n], dtype=np.int64)
         law = law_of(target)
         self.target, self.n = target, n
@@ -238,7 +241,7 @@ class _Test:
         return self.powers([altered(self.target, name, effect) for effect in effects.tolist()])
 
 
-def altered(target: NumericTarget, name: Effect, effect: float) -> Callable[[Floats], Floats]:
+def altered(target: Quantified, name: Effect, effect: float) -> Callable[[Floats], Floats]:
     """Return the cdf of answers that differ from a target by an effect of some size."""
     if not np.isfinite(effect) or (effect <= 0 and name != "shift"):
         raise InputError("effect", "be finite, and above 0 unless it is a shift", effect)
@@ -261,20 +264,20 @@ def _snapped(size: float) -> float:
     return float(np.copysign(max(1.0, np.rint(abs(size))), size))
 
 
-def _is_whole(target: NumericTarget) -> bool:
+def _is_whole(target: Quantified) -> bool:
     if target.support != "discrete":
         return False
     values = target.ppf(np.linspace(0.01, 0.99, 25))
     return bool((values == np.rint(values)).all())
 
 
-def spread_of(target: NumericTarget) -> float:
+def spread_of(target: Quantified) -> float:
     """Return the interquartile range; where that is 0 the range from .01 to .99, or 1."""
     low, first, third, high = target.ppf([0.01, 0.25, 0.75, 0.99]).tolist()
     return float((third - first) or (high - low) or 1.0)
 
 
-def _quantiles(target: NumericTarget, levels: Floats) -> Floats:
+def _quantiles(target: Quantified, levels: Floats) -> Floats:
     """Return quantiles, NaN where the level is outside of (0, 1)."""
     is_inside = (levels > 0) & (levels < 1)
     found = np.full(levels.shape, np.nan)
