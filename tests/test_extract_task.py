@@ -157,7 +157,7 @@ def run(tmp_path, monkeypatch):
         completions=lambda: iter(stored("7", "It is 8.", "I cannot.", "[1, 2]")),
     )
     monkeypatch.setattr("unpredictabench.store.open_run", lambda _: opened)
-    monkeypatch.setattr("unpredictabench.tasks.load_suite", lambda _: [NUMBER])
+    monkeypatch.setattr("unpredictabench.score.suites.suite_of", lambda _: [NUMBER])
     return tmp_path
 
 

@@ -13,7 +13,9 @@ from reference_onesample import AtomAtZero, StepLaw, ks_tail, statistic
 from unpredictabench import stats
 from unpredictabench.errors import InputError
 from unpredictabench.stats import RaggedArray, ks_1samp, ks_confidence_band
+from unpredictabench.stats._bands import inside
 from unpredictabench.targets import target_from_spec
+from unpredictabench.tasks import load_suite
 
 SIDES = ("two-sided", "greater", "less")
 
@@ -290,3 +292,18 @@ def test_families_without_parameters_are_refused():
         stats.ks_1samp([0.5], scipy.stats.norm)
     with pytest.raises(InputError, match="target must be a law with quantiles"):
         stats.power(lambda x: x, 10)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 1e-4])
+def test_the_band_decides_as_the_p_value_does(alpha):
+    """A sample is inside the band of its law exactly where p is above alpha, atoms or none."""
+    suite, rng = load_suite("v1"), np.random.default_rng(6)
+    names = ("normal", "poisson", "rectified-gaussian", "bernoulli")
+    laws = [suite[f"text-explicit/{name}/concentrated"].target for name in names] * 30
+    n, n_invalid = rng.integers(1, 60, len(laws)), rng.integers(0, 4, len(laws))
+    rows = [law.ppf(rng.random(k) ** 2) for law, k in zip(laws, n, strict=True)]
+    x = RaggedArray.from_rows(rows)
+    p = ks_1samp(x, laws, n_invalid=n_invalid).pvalue
+    verdicts = inside(x, laws, n_invalid, alpha)
+    assert verdicts.tolist() == (p > alpha).tolist()
+    assert 0 < verdicts.mean() < 1

@@ -35,7 +35,7 @@ def call(*arguments):
     """Run a command that must succeed and return its output."""
     done = CliRunner().invoke(group, ["report", *map(str, arguments)], catch_exceptions=False)
     assert done.exit_code == 0, done.output
-    return done.output
+    return done.stdout
 
 
 def test_page(runs, tmp_path):
@@ -74,7 +74,7 @@ def test_score_exports_the_same_tables(runs, form):
     options = [*runs, "--no-baselines", "-n", "20"]
     scored = CliRunner().invoke(group, ["score", *options, f"--{form}"], catch_exceptions=False)
     told = call(*options, "--no-published", f"--{form}", "-")
-    assert scored.output.strip() == told.strip()
+    assert scored.stdout.strip() == told.strip()
 
 
 def test_figures(runs, tmp_path):

@@ -34,7 +34,7 @@ def call(*words, columns="120"):
     """Call the command line and return what it printed."""
     result = CliRunner().invoke(group, [str(w) for w in words], env={"COLUMNS": columns})
     assert result.exit_code == 0, result.output
-    return result.output
+    return result.stdout
 
 
 def test_score_is_a_function_and_a_module(runs):

@@ -121,7 +121,7 @@ def meaning(run: RunScore, rows: Sequence[Baseline], n: int) -> list[str]:
     lines = [f"{words}; {', '.join(anchors)}." if anchors else f"{words}."]
     if rate.low is not None:
         lines.append("In brackets: 95% interval, were other tasks of these kinds asked.")
-    lines += _lost(run)
+    lines += _near(run) + _lost(run)
     if is_below_median(run.ks_at_n, rows, n):
         lines.append("Below a model that always gives the median: these answers do not sample.")
     if rate.reason:
@@ -130,6 +130,16 @@ def meaning(run: RunScore, rows: Sequence[Baseline], n: int) -> list[str]:
         lines.append(few(n))
     lines += [f"Note: {note}." for note in run.notes]
     return lines + _half_life(run)
+
+
+def _near(run: RunScore) -> list[str]:
+    """Say how many tasks are within the margin of their law, where any verdict is definite."""
+    within, beyond = (run.equivalence.get(verdict, 0) for verdict in ("equivalent", "different"))
+    if not within + beyond:
+        return []
+    n_open = run.equivalence.get("undecided", 0)
+    counts = f"at most {run.margin:g} on {within} tasks, more on {beyond}"
+    return [f"Distance to the law, with 95% confidence: {counts}; too few answers on {n_open}."]
 
 
 def _half_life(run: RunScore) -> list[str]:

@@ -36,13 +36,16 @@ MOST_TASKS = 10
     help="How answers are read.",
 )
 @click.option("--suite", help="File of the suite, for runs on a suite of your own.")
+@click.option("--workers", type=click.IntRange(1), help="Runs scored at a time.  [all cores]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(runs: tuple[Path, ...], *, size: int | None, as_json: bool, **how: Any) -> None:
     """Compare two or more runs on the tasks they share, with paired intervals and tests."""
-    from unpredictabench.score import SIZES, compare, score  # noqa: PLC0415 - --help needs no NumPy
+    from unpredictabench.cli.progress import teller  # noqa: PLC0415 - --help needs no NumPy
+    from unpredictabench.score import SIZES, compare, score_runs  # noqa: PLC0415 - as above
 
     sizes = sorted({*SIZES, size}) if size else SIZES
-    found = compare([score(path, n=sizes, **how) for path in runs], n=size)
+    with teller() as tell:
+        found = compare(score_runs(runs, n=sizes, tell=tell, **how), n=size)
     if as_json:
         click.echo(json.dumps(dataclasses.asdict(found), allow_nan=False, indent=1))
     else:

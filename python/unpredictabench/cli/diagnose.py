@@ -45,7 +45,7 @@ def command(
 
 def _diagnosed(path: Path, source: str | None, level: float) -> tuple[Run, RunDiagnosis]:
     from unpredictabench.diagnose import diagnose  # noqa: PLC0415 - --help needs none
-    from unpredictabench.score.scoring import planned_tasks  # noqa: PLC0415 - as above
+    from unpredictabench.score.suites import planned_tasks  # noqa: PLC0415 - as above
     from unpredictabench.store import open_run  # noqa: PLC0415 - as above
 
     run = open_run(path)

@@ -19,7 +19,7 @@ _SHOWN = 20
 
 @click.command("extract")
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--suite", help="Suite of the run: a name or a path. The default is the stored name.")
+@click.option("--suite", help="Suite of the run.  [of the stored name, or suite.json beside RUN]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(run: Path, suite: str | None, *, as_json: bool) -> None:
     """Read the answers of RUN again, count them by class, and print what changed."""
@@ -49,6 +49,7 @@ def reread(path: Path, suite: str | None = None) -> dict[str, object]:
         readings cannot be kept.
     """
     from unpredictabench.extract import EXTRACTOR_VERSION, ledger  # noqa: PLC0415 - lazy command
+    from unpredictabench.score.suites import suite_of  # noqa: PLC0415 - lazy command
     from unpredictabench.store import (  # noqa: PLC0415 - lazy command
         keep_readings,
         last_readings,
@@ -57,7 +58,7 @@ def reread(path: Path, suite: str | None = None) -> dict[str, object]:
     from unpredictabench.tasks import load_suite  # noqa: PLC0415 - lazy command
 
     opened = open_run(path)
-    tasks = {task.id: task for task in load_suite(suite or opened.settings.suite)}
+    tasks = {task.id: task for task in (load_suite(suite) if suite else suite_of(opened))}
     found = list(ledger.readings(opened.completions(), tasks))
     before = last_readings(opened.path)
     lines = keep_readings(opened.path, found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from unpredictabench.generate import Progress
 
 LINE_EVERY_S = 5.0
+PATIENCE_S = 2.0
+"""What is done sooner than this is not told, where there is no terminal."""
 BAR_EVERY_S = 0.1
 
 
@@ -35,6 +38,44 @@ def reporter(title: str) -> Iterator[Callable[[Progress], None]]:
     showing = _bar if is_terminal() else _lines
     with showing(title) as show:
         yield show
+
+
+@contextlib.contextmanager
+def teller() -> Iterator[Callable[[str], None]]:
+    """Give a function that says on standard error what is being done.
+
+    Yields
+    ------
+    callable
+        Takes a few words. On a terminal they stand beside a spinner until the next ones come;
+        elsewhere they are lines, the first after `PATIENCE_S`.
+    """
+    if is_terminal():
+        from rich.console import Console  # noqa: PLC0415 - slow to import, not needed for --help
+        from rich.markup import escape  # noqa: PLC0415 - as above
+
+        with Console(stderr=True).status("reading") as status:
+            yield lambda words: status.update(escape(words))
+        return
+    said: list[str] = []
+
+    def remind() -> None:
+        for words in said[-1:]:
+            click.echo(words, err=True)
+
+    timer = threading.Timer(PATIENCE_S, remind)
+    timer.daemon = True
+    timer.start()
+
+    def tell(words: str) -> None:
+        said.append(words)
+        if timer.finished.is_set():
+            click.echo(words, err=True)
+
+    try:
+        yield tell
+    finally:
+        timer.cancel()
 
 
 def is_terminal() -> bool:

@@ -36,10 +36,19 @@ _FORMS = ("csv", "markdown", "latex")
     type=click.Choice(["strict", "valid", "paper"]),
     help="strict: invalid answers count; valid: N valid ones; paper: as published.",
 )
+@click.option(
+    "--reading",
+    "mode",
+    default="lenient",
+    show_default=True,
+    type=click.Choice(["lenient", "strict"]),
+    help="How answers are read.",
+)
 @click.option("--suite", help="File of the suite, for a run on a suite of your own.")
 @click.option("--title", help="Heading of the page.")
 @click.option("--no-baselines", is_flag=True, help="Leave out the rows of simple samplers.")
 @click.option("--no-published", is_flag=True, help="Leave out the published leaderboard.")
+@click.option("--workers", type=click.IntRange(1), help="Runs scored at a time.  [all cores]")
 def command(runs: tuple[Path, ...], *, out: Path | None, figures: Path | None, **how: Any) -> None:
     """Write a report of stored runs: one HTML file that works offline.
 
@@ -74,13 +83,15 @@ def gathered(
     how
         As for `report.contents`.
     """
+    from unpredictabench.cli.progress import teller  # noqa: PLC0415 - lazy command
     from unpredictabench.integrations import published_rows  # noqa: PLC0415 - lazy command
     from unpredictabench.report import contents  # noqa: PLC0415 - lazy command
 
     if sizes:
         how["n"] = sizes
     published = () if no_published else published_rows()
-    return contents(runs, published=published, has_baselines=not no_baselines, **how)
+    with teller() as tell:
+        return contents(runs, published=published, has_baselines=not no_baselines, tell=tell, **how)
 
 
 def written(found: Contents, tables: dict[str, Path | None], figures: Path | None) -> Iterator[str]:

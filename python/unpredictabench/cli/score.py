@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import TypeAlias
 
     from unpredictabench.records import Reading
     from unpredictabench.report.tables import Form
     from unpredictabench.score.results import RunScore
     from unpredictabench.score.rules import Protocol
-    from unpredictabench.score.samplers import Baseline
+
+    Words: TypeAlias = tuple[object, Mapping[str, object]]
 
 PROTOCOLS = ("strict", "valid", "paper")
 
@@ -41,7 +43,15 @@ PROTOCOLS = ("strict", "valid", "paper")
     help="How answers are read.",
 )
 @click.option("--suite", help="File of the suite, for a run on a suite of your own.")
+@click.option(
+    "--margin",
+    default=0.25,
+    show_default=True,
+    type=float,
+    help="Distance from a law that counts as equivalent.",
+)
 @click.option("--no-baselines", is_flag=True, help="Leave out the rows of simple samplers.")
+@click.option("--workers", type=click.IntRange(1), help="Runs scored at a time.  [all cores]")
 @click.option("--json", "form", flag_value="json", help="Print JSON.")
 @click.option("--csv", "form", flag_value="csv", help="Print every number as CSV.")
 @click.option("--markdown", "form", flag_value="markdown", help="Print a Markdown table.")
@@ -64,6 +74,8 @@ def exported(
     protocol: Protocol,
     reading: Reading,
     suite: str | None,
+    margin: float = 0.25,
+    workers: int | None = None,
 ) -> str:
     """Score runs and write them as a table for a paper.
 
@@ -77,21 +89,26 @@ def exported(
         Whether to score simple samplers on the same tasks.
     sizes : sequence of int
         Sizes N; the published ones by default.
-    alpha, protocol, reading, suite
+    alpha, protocol, reading, suite, margin
         As for `unpredictabench.score`.
+    workers : int, optional
+        Runs scored at a time.
 
     Returns
     -------
     str
         The table.
     """
+    from unpredictabench.cli.progress import teller  # noqa: PLC0415 - lazy command
     from unpredictabench.report import contents, table_text  # noqa: PLC0415 - lazy command
     from unpredictabench.score.rules import SIZES  # noqa: PLC0415 - lazy command
 
-    found = contents(
-        runs, n=sizes or SIZES, alpha=alpha, protocol=protocol, mode=reading, suite=suite,
-        has_baselines=has_baselines, has_answers=False,
-    )  # fmt: skip
+    with teller() as tell:
+        found = contents(
+            runs, n=sizes or SIZES, alpha=alpha, protocol=protocol, mode=reading, suite=suite,
+            margin=margin, has_baselines=has_baselines, has_answers=False, workers=workers,
+            tell=tell,
+        )  # fmt: skip
     return table_text(found, form)
 
 
@@ -105,6 +122,8 @@ def show(
     protocol: Any = "strict",
     reading: Any = "lenient",
     suite: str | None = None,
+    margin: float = 0.25,
+    workers: int | None = None,
 ) -> None:
     """Score runs and print them.
 
@@ -118,25 +137,29 @@ def show(
         Whether to score simple samplers on the same tasks.
     sizes : sequence of int
         Sizes N; the published ones by default.
-    alpha, protocol, reading, suite
+    alpha, protocol, reading, suite, margin
         As for `unpredictabench.score`.
+    workers : int, optional
+        Runs scored at a time; all allowed cores by default.
     """
-    from unpredictabench.score import (  # noqa: PLC0415 - --help needs no NumPy
-        baselines_of,
-        document,
-        score,
-    )
+    from unpredictabench.cli.progress import teller  # noqa: PLC0415 - --help needs no NumPy
+    from unpredictabench.score import baselines_of, document  # noqa: PLC0415 - as above
+    from unpredictabench.score.side_by_side import each  # noqa: PLC0415 - as above
 
-    how: dict[str, Any] = {"n": sizes} if sizes else {}
-    found: list[tuple[RunScore, Sequence[Baseline]]] = []
-    for path in runs:
-        run = score(path, alpha=alpha, protocol=protocol, mode=reading, suite=suite, **how)
-        rows = baselines_of(path, run, suite=suite) if with_baselines else ()
-        found.append((run, rows))
+    how: dict[str, Any] = {"alpha": alpha, "protocol": protocol, "mode": reading, "suite": suite}
+    how |= {"margin": margin, **({"n": sizes} if sizes else {})}
+    with teller() as tell:
+        both = each(scored, runs, {**how, "has_words": as_json}, workers=workers, tell=tell)
+        if with_baselines:
+            tell("scoring simple samplers on the same tasks")
+        found = [
+            (run, baselines_of(path, run, suite=suite) if with_baselines else ())
+            for path, (run, _) in zip(runs, both, strict=True)
+        ]
     if as_json:
         printed = document(found)
-        for path, one in zip(runs, printed["runs"], strict=True):
-            _add_words(one, path, suite, reading)
+        for one, (_, words) in zip(printed["runs"], both, strict=True):
+            _add_words(one, words)
         click.echo(json.dumps(printed, ensure_ascii=False, allow_nan=False, indent=1))
         return
     from rich.console import Console  # noqa: PLC0415 - slow to import
@@ -144,19 +167,46 @@ def show(
     from unpredictabench.cli._tables import print_run  # noqa: PLC0415 - as above
 
     console = Console(highlight=False)
-    for scored, lines in found:
-        print_run(console, scored, lines)
+    for run, lines in found:
+        print_run(console, run, lines)
 
 
-def _add_words(run: dict[str, Any], path: Path, suite: str | None, reading: Any) -> None:
-    """Say of each task in one word what is wrong with its answers."""
+def scored(
+    path: Path, *, has_words: bool, suite: str | None, mode: Reading, **how: Any
+) -> tuple[RunScore, Words | None]:
+    """Score a run, and say of each task in one word what is wrong with its answers.
+
+    Parameters
+    ----------
+    path : Path
+        The run folder.
+    has_words : bool
+        Whether the words are wanted.
+    suite, mode
+        As for `unpredictabench.score`.
+    how
+        Further keywords of it.
+
+    Returns
+    -------
+    tuple
+        The scores; the summary of the words and the word of each task.
+    """
     from unpredictabench.diagnose import diagnose  # noqa: PLC0415 - --help needs none
-    from unpredictabench.score.scoring import planned_tasks  # noqa: PLC0415 - as above
+    from unpredictabench.score import score  # noqa: PLC0415 - as above
+    from unpredictabench.score.suites import planned_tasks  # noqa: PLC0415 - as above
     from unpredictabench.store import open_run  # noqa: PLC0415 - as above
 
+    run = score(path, suite=suite, mode=mode, **how)
+    if not has_words:
+        return run, None
     opened = open_run(path)
-    found = diagnose(planned_tasks(opened, suite), opened.completions(), mode=reading)
-    words = {one.task: one.word for one in found.tasks}
-    run["diagnosis"] = found.summary
-    for task in run["tasks"]:
-        task["diagnosis"] = words[task["task"]]
+    found = diagnose(planned_tasks(opened, suite), opened.completions(), mode=mode)
+    return run, (found.summary, {one.task: one.word for one in found.tasks})
+
+
+def _add_words(run: dict[str, Any], words: Words | None) -> None:
+    if words is not None:
+        run["diagnosis"], by_task = words
+        for task in run["tasks"]:
+            task["diagnosis"] = by_task[task["task"]]

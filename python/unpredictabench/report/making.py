@@ -7,7 +7,7 @@ from dataclasses import replace
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from unpredictabench.diagnose import diagnose
 from unpredictabench.errors import InputError
@@ -16,19 +16,20 @@ from unpredictabench.report.contents import Contents, Entry, headline_n, ranked
 from unpredictabench.report.page import page
 from unpredictabench.report.provenance import Account, provenance_of
 from unpredictabench.score import RunScore, baselines_of, score
-from unpredictabench.score.rules import ALPHA, SIZES
-from unpredictabench.score.scoring import planned_tasks
+from unpredictabench.score.rules import ALPHA, MARGIN, SIZES
+from unpredictabench.score.side_by_side import each
+from unpredictabench.score.suites import planned_tasks
 from unpredictabench.store import Run, open_run
+from unpredictabench.tasks import Suite
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from unpredictabench.records import Reading, Task
     from unpredictabench.report.contents import PublishedScores
     from unpredictabench.score.rules import Protocol
     from unpredictabench.score.samplers import Baseline
-    from unpredictabench.tasks import Suite
 
     Given: TypeAlias = Run | RunScore | str | os.PathLike[str]
 
@@ -43,6 +44,7 @@ def report(
     n: Sequence[int] = SIZES,
     alpha: float = ALPHA,
     protocol: Protocol = "strict",
+    mode: Reading = "lenient",
     suite: Suite | str | os.PathLike[str] | None = None,
     published: Sequence[PublishedScores] = (),
     has_baselines: bool = True,
@@ -57,7 +59,7 @@ def report(
         belong to one suite.
     path : path, default "report.html"
         The file to write.
-    n, alpha, protocol, suite
+    n, alpha, protocol, mode, suite
         As for `score`; not used for scores.
     published : sequence, optional
         Rows of a published leaderboard to compare with, such as
@@ -84,7 +86,7 @@ def report(
     The same runs give the same bytes: the file holds the dates of the answers, none of its own.
     """
     found = contents(
-        runs, n=n, alpha=alpha, protocol=protocol, suite=suite, published=published,
+        runs, n=n, alpha=alpha, protocol=protocol, mode=mode, suite=suite, published=published,
         has_baselines=has_baselines, title=title,
     )  # fmt: skip
     return write_page(found, path)
@@ -119,7 +121,10 @@ def contents(
     has_baselines: bool = True,
     title: str | None = None,
     mode: Reading = "lenient",
+    margin: float = MARGIN,
     has_answers: bool = True,
+    workers: int | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> Contents:
     """Gather what a report shows.
 
@@ -127,10 +132,14 @@ def contents(
     ----------
     runs, n, alpha, protocol, suite, published, has_baselines, title
         As for `report`.
-    mode : {"lenient", "strict"}
-        The reading of the extractor.
+    mode, margin
+        As for `score`.
     has_answers : bool, default True
         Whether the answers to the single tasks are shown, which tables have no use for.
+    workers : int, optional
+        Runs scored at a time; all allowed cores by default, one where `suite` is a `Suite`.
+    tell : callable, optional
+        Told in a few words how far it is.
 
     Returns
     -------
@@ -139,21 +148,36 @@ def contents(
     """
     if not runs:
         raise InputError("runs", "hold at least one run", runs)
-    entries: list[Entry] = []
+    stored = [given.path if isinstance(given, Run) else given for given in runs
+              if not isinstance(given, RunScore)]  # fmt: skip
+    how = {"n": n, "alpha": alpha, "protocol": protocol, "mode": mode, "margin": margin}
+    how |= {"suite": suite, "has_answers": has_answers}
+    # The laws of a suite at hand cannot be sent to another process.
+    made = each(_entry, stored, how, workers=1 if isinstance(suite, Suite) else workers, tell=tell)
     tasks: dict[str, Task] = {}
+    for path in stored:
+        tasks |= {task.id: task for task in planned_tasks(open_run(path), suite)}
     baselines: tuple[Baseline, ...] = ()
-    for given in runs:
-        if isinstance(given, RunScore):
-            entries.append(Entry("", given.model, given))
-            continue
-        run = given if isinstance(given, Run) else open_run(given)
-        found = score(run, n=n, alpha=alpha, protocol=protocol, mode=mode, suite=suite)
-        asked = planned_tasks(run, suite)
-        entries.append(entry_of(run, found, asked, has_answers=has_answers))
-        tasks |= {task.id: task for task in asked}
-        if has_baselines and not baselines:
-            baselines = baselines_of(run, found, suite=suite)
+    if made and has_baselines:
+        baselines = baselines_of(stored[0], made[0].score, suite=suite)
+    rest = iter(made)
+    entries = [
+        Entry("", given.model, given) if isinstance(given, RunScore) else next(rest)
+        for given in runs
+    ]
     return assembled(entries, list(tasks.values()), baselines, published, title=title)
+
+
+def _entry(
+    path: str | os.PathLike[str],
+    *,
+    suite: Suite | str | os.PathLike[str] | None,
+    has_answers: bool,
+    **how: Any,
+) -> Entry:
+    run = open_run(path)
+    found = score(run, suite=suite, **how)
+    return entry_of(run, found, planned_tasks(run, suite), has_answers=has_answers)
 
 
 def entry_of(

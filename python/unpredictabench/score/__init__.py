@@ -5,10 +5,17 @@ from __future__ import annotations
 from unpredictabench._callable import make_callable
 from unpredictabench.score.as_json import document
 from unpredictabench.score.comparison import Comparison, compare
-from unpredictabench.score.results import GroupScore, HalfLife, Rate, RunScore, TaskScore
+from unpredictabench.score.results import (
+    Equivalence,
+    GroupScore,
+    HalfLife,
+    Rate,
+    RunScore,
+    TaskScore,
+)
 from unpredictabench.score.rules import SIZES, Rules
 from unpredictabench.score.samplers import Baseline, baselines, is_below_median
-from unpredictabench.score.scoring import baselines_of, score, score_records
+from unpredictabench.score.scoring import baselines_of, score, score_records, score_runs
 
 make_callable(__name__)
 
@@ -16,6 +23,7 @@ __all__ = [
     "SIZES",
     "Baseline",
     "Comparison",
+    "Equivalence",
     "GroupScore",
     "HalfLife",
     "Rate",
@@ -29,4 +37,5 @@ __all__ = [
     "is_below_median",
     "score",
     "score_records",
+    "score_runs",
 ]

@@ -68,7 +68,9 @@ def run_json(run: RunScore) -> Json:
         "ks_at_n": _rates(run.ks_at_n),
         "this_benchmark": _rates(run.this_benchmark),
         "as_published": _by_n(run.as_published),
-        "ks_at_alpha": {f"{alpha:g}": share for alpha, share in run.ks_at_alpha.items()},
+        "ks_at_alpha": {f"{a:g}": dataclasses.asdict(r) for a, r in run.ks_at_alpha.items()},
+        "alpha_area": dataclasses.asdict(run.alpha_area),
+        "equivalence": {"margin": run.margin, "n_tasks": dict(run.equivalence)},
         "categories": {
             name: group_json(group, [task for task in run.tasks if task.category == name])
             for name, group in run.categories.items()
@@ -78,8 +80,16 @@ def run_json(run: RunScore) -> Json:
             for name, group in run.families.items()
         },
         "n_star": dataclasses.asdict(run.n_star),
-        "curve": {"n": run.curve_n.tolist(), "pass_rate": [_clean(v) for v in run.curve.tolist()]},
+        "curve": {
+            "n": run.curve_n.tolist(),
+            "pass_rate": [_clean(v) for v in run.curve.tolist()],
+            "interpolated": {
+                "n": sorted({n for task in run.tasks for n in task.interpolated}),
+                "n_tasks": sum(bool(task.interpolated) for task in run.tasks),
+            },
+        },
         "area": run.area,
+        "area_method": run.area_method,
         "measures": dict(run.measures),
         "reasons": _run_reasons(run),
         "notes": list(run.notes),
@@ -111,7 +121,7 @@ def _run_reasons(run: RunScore) -> dict[str, str]:
     if None in run.as_published.values():
         found["as_published"] = "a published category has no task with enough answers"
     if run.area is None:
-        found["area"] = "needs more than five answers to a task"
+        found["area"] = found["area_method"] = "needs more than five answers to a task"
     if run.strict is None:
         found["strict"] = "given beside the protocol 'paper' alone"
     if run.name and not run.model:
@@ -177,6 +187,7 @@ def task_json(task: TaskScore) -> Json:
             "at_10": task.n_star_10,
             "is_censored": task.is_censored,
         },
+        "equivalence": dataclasses.asdict(task.equivalence),
         "measures": dict(task.measures),
         "reasons": {**_measure_reasons(task.measures, [task]), **task.reasons, **_place(task)},
         "stopped": task.stopped,

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from unpredictabench.score.equivalence import STOPPED
+from unpredictabench.score.results import Equivalence
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
@@ -76,6 +79,7 @@ def marked(
             score,
             stopped=word,
             is_censored=False,
+            equivalence=Equivalence(None, None, None, None, STOPPED),
             reasons={"stopped": rule, "pvalue": NO_RATE, "pass_rate": NO_RATE, "n_star": NO_RATE},
         )
         if score.task in stopped

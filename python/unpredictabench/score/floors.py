@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import numpy as np
 
+from unpredictabench.score.shipped import shipped, task_name
 from unpredictabench.stats import PreparedTruth, jensenshannon
 from unpredictabench.streams import stream
 from unpredictabench.targets import content_hash
@@ -26,6 +27,8 @@ N_TRUTH: Final = 1000
 """Truth draws the published divergence uses, except for real-world tasks (arXiv 2606.06622)."""
 N_SAMPLES: Final = 16
 """Perfect samples whose divergences are averaged."""
+VERSION: Final = 2
+"""Part of the key on disk: raised when floors change without the suite."""
 
 
 def divergence_floors(tasks: Sequence[Task], n_valid: NDArray[np.int64]) -> Floats:
@@ -48,16 +51,27 @@ def divergence_floors(tasks: Sequence[Task], n_valid: NDArray[np.int64]) -> Floa
         return np.full(len(tasks), np.nan)
     size = next((i + 1 for i, n in enumerate(GRID) if n >= largest), len(GRID))
     grid = GRID[:size]
-    names = content_hash([[task.id, dict(task.target.spec)] for task in tasks])
-    table = remembered(
-        ("floors", N_SAMPLES, names, *grid), lambda: np.array([_floors(t, grid) for t in tasks])
-    )
+    table = _table(tasks, grid)
     # Bias falls like a power of n: a straight line between logarithms.
     floors = [
         np.exp(np.interp(np.log(n), np.log(grid), np.log(np.maximum(row, 1e-12))))
-        for n, row in zip(np.maximum(n_valid, 1), table.astype(np.float64), strict=True)
+        for n, row in zip(np.maximum(n_valid, 1), table, strict=True)
     ]
     return np.where(n_valid >= GRID[0], floors, np.nan)
+
+
+def _table(tasks: Sequence[Task], grid: Sequence[int]) -> Floats:
+    tables = shipped()
+    if tables is not None:
+        found = tables.known(tables.floors, [task_name(task) for task in tasks])
+        if found is not None:
+            return found[:, : len(grid)]
+    names = content_hash([[task.id, dict(task.target.spec)] for task in tasks])
+    table = remembered(
+        ("floors", VERSION, N_SAMPLES, names, *grid),
+        lambda: np.array([simulated(task, grid) for task in tasks]),
+    )
+    return table.astype(np.float64)
 
 
 def divergence_truth(task: Task) -> Floats:
@@ -66,9 +80,11 @@ def divergence_truth(task: Task) -> Floats:
     return draws if task.category == "real-world" else draws[:N_TRUTH]
 
 
-def _floors(task: Task, grid: Sequence[int]) -> list[float]:
+def simulated(task: Task, grid: Sequence[int]) -> list[float]:
+    """Simulate the floor of a task at some numbers of answers, which rise."""
     rng = stream("score.floors", task.id)
-    draws = task.target.sample(N_SAMPLES * grid[-1], rng).reshape(N_SAMPLES, grid[-1])
+    # As many whatever the grid, so that a floor does not depend on the largest run.
+    draws = task.target.sample(N_SAMPLES * GRID[-1], rng).reshape(N_SAMPLES, GRID[-1])
     if task.support == "nominal":
         return [_label_floor(task, draws[:, :n]) for n in grid]
     truth = PreparedTruth(divergence_truth(task))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
+from unpredictabench.score.shipped import law_name, shipped
 from unpredictabench.stats import multinomial_at_n, permutation_at_n, permutation_test_uniform
 from unpredictabench.stats._nominal import law_of_labels
 from unpredictabench.targets.cache import remembered
@@ -29,6 +30,8 @@ Integers: TypeAlias = "NDArray[np.int64]"
 
 N_DRAWS: Final = 10_000_000
 """Draws of a null that cannot be computed."""
+DIGITS: Final = 10
+"""Decimals to which drawn distances are told apart."""
 COARSE: Final = (1, 2, 5, 10, 14, 20, 30, 50, 70, 100, 140, 200, 300, 500, 700, 1000)
 """Sizes at which pass rates of labels are computed; in between they are interpolated."""
 
@@ -73,10 +76,8 @@ class Labels:
             verdicts.statistic[row] = distance
             if law.is_exact(n):
                 _fill(verdicts, row, float(law.pvalues(n, counts, lost)[0]))
-                continue
-            key = ("tv tail", law.p.tobytes().hex(), n, repr(distance), law.n_resamples)
-            drawn = remembered(key, lambda: law.pvalues(n, counts, lost))  # noqa: B023 - called at once
-            _fill(verdicts, row, float(drawn[0]))
+            else:
+                _fill(verdicts, row, drawn_pvalue(pool.observed.task, n, distance))
 
     def passes(self, samples: Sequence[Sample], rows: Integers, alpha: float) -> NDArray[np.bool_]:
         """Tell which samples pass."""
@@ -179,6 +180,56 @@ def label_law(task: Task) -> LabelLaw:
     return law_of_labels(
         _target(task).probabilities, method="auto", n_resamples=N_DRAWS, rng=None, workers=None
     )
+
+
+def drawn_tail(task: Task, n: int) -> Floats:
+    """Draw the null of `n` answers to a task.
+
+    Parameters
+    ----------
+    task : Task
+        A task of labels.
+    n : int
+        Number of answers.
+
+    Returns
+    -------
+    numpy.ndarray, shape (2, distances)
+        The distinct distances of `N_DRAWS` draws, rising; the number of draws at least as large.
+    """
+    law = label_law(task)
+    draws = law.drawn_null(n)
+    # Sums of floats: distances that are one value differ in the last digits.
+    distances, counts = np.unique(np.round(draws, DIGITS), return_counts=True)
+    return np.array([distances, np.cumsum(counts[::-1])[::-1]], dtype=np.float64)
+
+
+def drawn_pvalue(task: Task, n: int, distance: float) -> float:
+    """Return (b + 1) / (B + 1), b being the draws of the null at least as far from the law.
+
+    Parameters
+    ----------
+    task : Task
+        A task of labels whose null is drawn.
+    n : int
+        Number of answers.
+    distance : float
+        Their distance from the law.
+
+    Returns
+    -------
+    float
+        In (0, 1].
+    """
+    tables, name = shipped(), f"{law_name(task.target)}/{n}"
+    if tables is not None and name in tables.tails:
+        tail = tables.tails[name]
+    else:
+        key = ("tv null", label_law(task).p.tobytes().hex(), n, N_DRAWS)
+        tail = remembered(key, lambda: drawn_tail(task, n)).astype(np.float64)
+    place = np.searchsorted(tail[0], distance - 10.0**-DIGITS)
+    n_above = tail[1, place] if place < tail.shape[1] else 0.0
+    return float((n_above + 1) / (N_DRAWS + 1))
 
 
 def coarse_sizes(n: Integers, rules: Rules) -> Integers:

@@ -8,6 +8,7 @@ import numpy as np
 
 from unpredictabench.score.labels import is_shuffle, label_law
 from unpredictabench.score.numbers import is_known
+from unpredictabench.score.shipped import law_name, shipped
 from unpredictabench.stats import _bands, _nominal
 from unpredictabench.stats._laws import law_of
 from unpredictabench.targets import content_hash
@@ -49,7 +50,15 @@ def prepare(tasks: Sequence[Task], curve_n: Integers, coarse_n: Integers, alpha:
 
 
 def _prepare_bands(targets: list[NumericTarget], n: Integers, alpha: float) -> None:
-    laws = [law_of(target) for target in targets]
+    laws, tables = [law_of(target) for target in targets], shipped()
+    if tables is not None and alpha == tables.alpha:
+        found = tables.known(tables.bands, [law_name(target) for target in targets])
+        if found is not None:
+            for law, bands in zip(laws, found, strict=True):
+                _bands.remember(law, tables.n, alpha, bands)
+            n = np.setdiff1d(n, tables.n)
+    if not n.size:
+        return
     key = ("bands", _digest(targets), alpha, *n.tolist())
     table = remembered(
         key, lambda: np.array([_bands.law_bands(law, n, alpha, None) for law in laws])
@@ -59,7 +68,15 @@ def _prepare_bands(targets: list[NumericTarget], n: Integers, alpha: float) -> N
 
 
 def _prepare_labels(task: Task, n: Integers, alpha: float) -> None:
-    law = label_law(task)
+    law, tables = label_law(task), shipped()
+    name = law_name(task.target)
+    if tables is not None and alpha == tables.alpha and name in tables.criticals:
+        known = tables.criticals[name].tolist()
+        for size, critical in zip(tables.label_n.tolist(), known, strict=True):
+            _nominal.remember(law, size, alpha, critical)
+        n = np.setdiff1d(n, tables.label_n)
+    if not n.size:
+        return
     key = ("labels", _digest([task.target]), law.n_resamples, alpha, *n.tolist())
     table = remembered(key, lambda: np.array([law.critical(size, alpha) for size in n.tolist()]))
     for size, critical in zip(n.tolist(), table.tolist(), strict=True):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
-from unpredictabench.stats import RaggedArray, ks_1samp, ks_2samp, ks_at_n
+from unpredictabench.stats import RaggedArray, _bands, ks_1samp, ks_2samp, ks_at_n
 from unpredictabench.stats._ks1 import tails
 from unpredictabench.stats._laws import law_of
 from unpredictabench.targets import content_hash
@@ -69,8 +69,7 @@ class AgainstLaws:
         """Tell which samples pass."""
         x, n_invalid = _ragged(samples)
         laws = self.laws
-        tested = ks_1samp(x, [laws[row] for row in rows], n_invalid=n_invalid, empty="nan")
-        return np.asarray(tested.pvalue) > alpha
+        return _bands.inside(x, [laws[row] for row in rows], n_invalid, alpha)
 
     def shares(self, n: Integers, rules: Rules) -> tuple[Floats, Floats]:
         """Return the share of subsets of each size that pass, and its standard error."""

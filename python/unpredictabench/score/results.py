@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from unpredictabench.records import Category, Reading, Support
     from unpredictabench.score.rules import Protocol
 
+Fidelity: TypeAlias = Literal["equivalent", "different", "undecided"]
 Estimand: TypeAlias = Literal["tasks like these", "this benchmark"]
 
 
@@ -76,6 +77,29 @@ class HalfLife:
     reason: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Equivalence:
+    """Whether the law of the answers is within a margin of the law asked for.
+
+    Parameters
+    ----------
+    verdict : {"equivalent", "different", "undecided"} or None
+        At most the margin, more than it, or too few answers to say; None where there is no bound.
+    low, high : float or None
+        Bounds of the distance, invalid answers counted.
+    n_needed : int or None
+        Answers from which on "equivalent" is possible at all.
+    reason : str or None
+        Why something is missing, or cannot be told.
+    """
+
+    verdict: Fidelity | None
+    low: float | None
+    high: float | None
+    n_needed: int | None
+    reason: str | None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TaskScore:
     """What the answers to one task came to.
@@ -106,12 +130,16 @@ class TaskScore:
         For each N the largest probability up to alpha with which a faithful sampler can fail.
     curve_n, curve : numpy.ndarray
         Sizes, and the pass rate at each.
+    interpolated : tuple of int
+        Sizes of the curve at which it is drawn between its neighbours and not computed.
     n_star : int or None
         Largest N that passes at least half of the time.
     n_star_90, n_star_10 : int or None
         The same for nine tenths and for one tenth.
     is_censored : bool
         Whether `n_star` is only a lower bound: all the answers there are.
+    equivalence : Equivalence
+        Whether the distance to the law is within the margin of the run.
     measures : mapping
         Distances and effect sizes of the valid answers by name; see docs/score.md.
     reasons : mapping
@@ -143,10 +171,12 @@ class TaskScore:
     attainable_sizes: Mapping[int, float | None]
     curve_n: NDArray[np.int64]
     curve: NDArray[np.float64]
+    interpolated: tuple[int, ...]
     n_star: int | None
     n_star_90: int | None
     n_star_10: int | None
     is_censored: bool
+    equivalence: Equivalence
     measures: Mapping[str, float | None]
     reasons: Mapping[str, str]
     stopped: str | None = None
@@ -212,7 +242,13 @@ class RunScore:
     as_published : mapping
         KS@N with the categories weighted 160 / 238 / 30 / 20 as published.
     ks_at_alpha : mapping
-        Share of tasks whose whole sample passes at further levels.
+        Share of tasks whose whole sample passes, at further levels.
+    alpha_area : Rate
+        Mean of that share over log alpha, from the smallest of those levels to the largest.
+    margin : float
+        Largest distance from a law that counts as equivalent.
+    equivalence : mapping
+        Number of tasks with each verdict; "not available" for those without.
     categories, families : mapping
         The same by group.
     n_star : HalfLife
@@ -221,6 +257,8 @@ class RunScore:
         Sizes and the mean pass rate at each.
     area : float or None
         Mean of `curve` over log N from 5 to the number of answers.
+    area_method : str or None
+        How it was integrated, and on how many tasks the curve is interpolated at some N.
     measures : mapping
         Mean of each measure over the tasks that have it.
     tasks : tuple of TaskScore
@@ -248,13 +286,17 @@ class RunScore:
     ks_at_n: Mapping[int, Rate]
     this_benchmark: Mapping[int, Rate]
     as_published: Mapping[int, float | None]
-    ks_at_alpha: Mapping[float, float | None]
+    ks_at_alpha: Mapping[float, Rate]
+    alpha_area: Rate
+    margin: float
+    equivalence: Mapping[str, int]
     categories: Mapping[str, GroupScore]
     families: Mapping[str, GroupScore]
     n_star: HalfLife
     curve_n: NDArray[np.int64]
     curve: NDArray[np.float64]
     area: float | None
+    area_method: str | None
     measures: Mapping[str, float | None]
     tasks: tuple[TaskScore, ...]
     notes: tuple[str, ...] = field(default=())

@@ -17,6 +17,9 @@ SIZES: Final = (1, 2, 5, 10, 20, 50, 100)
 """The published sizes N (arXiv 2606.06622)."""
 ALPHA: Final = 1e-4
 """The published level."""
+MARGIN: Final = 0.25
+"""Distance that still counts as equivalent: half of that of always answering the median, and the
+smallest round one within which 100 faithful answers can be expected to be found (docs/score.md)."""
 LEVELS: Final = (0.05, 0.01, 1e-4)
 """Further levels at which the verdicts of whole samples are given."""
 VACUOUS: Final = 1
@@ -42,6 +45,8 @@ class Rules:
         Bootstrap replicates.
     confidence_level : float
         Coverage of the intervals, in (0, 1).
+    margin : float
+        Largest distance from the law that counts as equivalent, in (0, 1).
     """
 
     n: tuple[int, ...] = SIZES
@@ -50,13 +55,14 @@ class Rules:
     mode: Reading = "lenient"
     n_resamples: int = 9999
     confidence_level: float = 0.95
+    margin: float = MARGIN
 
     def __post_init__(self) -> None:
         sizes = self.n
         if not sizes or not all(_is_size(size) for size in sizes):
             raise InputError("n", "hold whole numbers of at least 1", sizes)
         object.__setattr__(self, "n", tuple(sorted({int(size) for size in sizes})))
-        for name in ("alpha", "confidence_level"):
+        for name in ("alpha", "confidence_level", "margin"):
             value = getattr(self, name)
             if not (isinstance(value, Real) and 0 < float(value) < 1):
                 raise InputError(name, "lie strictly between 0 and 1", value)

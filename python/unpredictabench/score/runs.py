@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from unpredictabench.score.rules import Rules
     from unpredictabench.score.tasks import Judged
 
+NOT_AVAILABLE: Final = "not available"
+"""What an equivalence that no bound is known for is counted as."""
 Floats: TypeAlias = "NDArray[np.float64]"
 Flags: TypeAlias = "NDArray[np.bool_]"
 
@@ -96,13 +98,17 @@ def run_score(
             n: published_mean(judged.verdicts.rates[:, i], tasks, fixed=rules.protocol != "paper")
             for i, n in enumerate(rules.n)
         },
-        ks_at_alpha={level: _share(np.nan_to_num(p) > level) for level in LEVELS},
+        ks_at_alpha={level: table.rate_of(_passing(p, level)) for level in LEVELS},
+        alpha_area=table.rate_of(_log_share(p)),
+        margin=rules.margin,
+        equivalence=dict(Counter(s.equivalence.verdict or NOT_AVAILABLE for s in scores)),
         categories=table.groups("category", CATEGORIES),
         families=table.groups("family", sorted({task.family for task in tasks})),
         n_star=_half_life(judged, scores, tasks, rules),
         curve_n=judged.curve_n,
         curve=mean_curve,
         area=log_area(judged.curve_n, mean_curve),
+        area_method=_area_method(judged, mean_curve, scores),
         measures=table.means(everything),
         tasks=scores,
         notes=notes,
@@ -148,6 +154,10 @@ class _Table:
             for i, n in enumerate(self._rules.n)
         }
 
+    def rate_of(self, values: Floats) -> Rate:
+        """Score one value a task, over all of them."""
+        return rate(values, self._clusters.tolist(), self._rules)
+
     def validity(self, where: Flags) -> float | None:
         """Share of answers that could be read."""
         chosen = [score for score, is_in in zip(self._scores, where, strict=True) if is_in]
@@ -178,6 +188,26 @@ def _column_means(counted: Floats, curve: Floats) -> Floats:
     missing = np.isnan(curve).all(axis=0) if len(curve) else np.ones(curve.shape[1], np.bool_)
     means = counted.mean(axis=0) if len(curve) else np.zeros(curve.shape[1])
     return np.where(missing, np.nan, means)
+
+
+def _passing(p: Floats, level: float) -> Floats:
+    """Tell which tasks pass at a level: 1 or 0, NaN without a p-value."""
+    return np.where(np.isnan(p), np.nan, p > level)
+
+
+def _log_share(p: Floats) -> Floats:
+    """Return for each task the share of levels, even over log alpha, at which it passes."""
+    low, high = np.log([min(LEVELS), max(LEVELS)])
+    logs = np.log(np.clip(p, min(LEVELS), max(LEVELS)))
+    return np.asarray((logs - low) / (high - low))
+
+
+def _area_method(judged: Judged, curve: Floats, scores: Sequence[TaskScore]) -> str | None:
+    if log_area(judged.curve_n, curve) is None:
+        return None
+    n_drawn = sum(bool(score.interpolated) for score in scores)
+    lines = f"; on {n_drawn} tasks with straight lines between some N" if n_drawn else ""
+    return f"trapezoids over log N{lines}"
 
 
 def _share(flags: Flags) -> float:

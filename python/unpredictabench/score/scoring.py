@@ -5,26 +5,27 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from unpredictabench.errors import SuiteError
 from unpredictabench.extract.observations import observe
 from unpredictabench.score.early import leave_out, marked, note
 from unpredictabench.score.measures import measure
 from unpredictabench.score.paper import could_differ
-from unpredictabench.score.rules import ALPHA, SIZES, Rules, sizes_of
+from unpredictabench.score.rules import ALPHA, MARGIN, SIZES, Rules, sizes_of
 from unpredictabench.score.runs import run_score
 from unpredictabench.score.samplers import Baseline, baselines
+from unpredictabench.score.side_by_side import each
+from unpredictabench.score.suites import planned_tasks
 from unpredictabench.score.tasks import judge_all, task_scores
 from unpredictabench.store import Run, open_run
-from unpredictabench.tasks import Suite, load_suite
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from unpredictabench.extract.observations import Observed
     from unpredictabench.records import Completion, Reading, Task
     from unpredictabench.score.results import RunScore
     from unpredictabench.score.rules import Protocol
+    from unpredictabench.tasks import Suite
 
 
 def score_records(
@@ -37,6 +38,7 @@ def score_records(
     mode: Reading = "lenient",
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
+    margin: float = MARGIN,
     stop: str = "never",
     stopped: Collection[str] = (),
 ) -> RunScore:
@@ -64,6 +66,9 @@ def score_records(
         Bootstrap replicates of the intervals.
     confidence_level : float, default 0.95
         Coverage of the intervals.
+    margin : float, default 0.25
+        Largest distance from a law that counts as equivalent, in (0, 1): see
+        `unpredictabench.score.equivalence`.
     stop : str, default "never"
         Name of the rule by which tasks were stopped early.
     stopped : collection of str
@@ -89,7 +94,7 @@ def score_records(
     ----------
     UnpredictaBench, arXiv:2606.06622; Chen et al. (2021), arXiv:2107.03374 (subset averages).
     """
-    rules = Rules(sizes_of(n), alpha, protocol, mode, n_resamples, confidence_level)
+    rules = Rules(sizes_of(n), alpha, protocol, mode, n_resamples, confidence_level, margin)
     observed, n_foreign = observe(tasks, completions, mode=mode)
     notes = (f"{n_foreign} answers belong to other tasks",) if n_foreign else ()
     found = _scored(observed, rules, notes, (stop, stopped))
@@ -128,7 +133,9 @@ def score(
     alpha: float = ALPHA,
     protocol: Protocol = "strict",
     mode: Reading = "lenient",
+    margin: float = MARGIN,
     suite: Suite | str | os.PathLike[str] | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> RunScore:
     """Score a stored run; no model is asked.
 
@@ -136,10 +143,13 @@ def score(
     ----------
     run : Run or path
         The run, or its folder.
-    n, alpha, protocol, mode
+    n, alpha, protocol, mode, margin
         As for `score_records`.
     suite : Suite, str or path, optional
-        The suite the run was made with, where its name is not enough to find it.
+        The suite the run was made with, where its name is not enough to find it and there is no
+        ``suite.json`` beside the run.
+    tell : callable, optional
+        Told in a few words what is being done.
 
     Returns
     -------
@@ -154,6 +164,10 @@ def score(
         If the run cannot be read.
     """
     opened = run if isinstance(run, Run) else open_run(run)
+    if tell is not None:
+        n_asked = sum(planned.n_slots for planned in opened.plan.values())
+        n_answers = n_asked - opened.n_missing - opened.n_spared
+        tell(f"scoring {n_answers:,} answers to {len(opened.plan):,} tasks in {opened.path}")
     tasks = planned_tasks(opened, suite)
     found = score_records(
         tasks,
@@ -162,6 +176,7 @@ def score(
         alpha=alpha,
         protocol=protocol,
         mode=mode,
+        margin=margin,
         stop=opened.settings.stop,
         stopped=opened.stopped_tasks,
     )
@@ -174,6 +189,46 @@ def score(
         suite_hash=opened.settings.suite_hash,
         notes=(*found.notes, *((missing,) if opened.n_missing else ())),
     )
+
+
+def score_runs(
+    runs: Sequence[Run | str | os.PathLike[str]],
+    *,
+    n: Sequence[int] = SIZES,
+    alpha: float = ALPHA,
+    protocol: Protocol = "strict",
+    mode: Reading = "lenient",
+    margin: float = MARGIN,
+    suite: str | os.PathLike[str] | None = None,
+    workers: int | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> list[RunScore]:
+    """Score several stored runs, as many at a time as there are cores.
+
+    Parameters
+    ----------
+    runs : sequence of Run or path
+        The runs, or their folders.
+    n, alpha, protocol, mode, margin, suite
+        As for `score`; the suite by name or path.
+    workers : int, optional
+        Processes; all allowed cores by default.
+    tell : callable, optional
+        Told in a few words how far it is.
+
+    Returns
+    -------
+    list of RunScore
+        In the order of the runs; it does not depend on `workers`.
+
+    Raises
+    ------
+    InputError, SuiteError, StoreError
+        As for `score`.
+    """
+    paths = [run.path if isinstance(run, Run) else run for run in runs]
+    how = {"n": n, "alpha": alpha, "protocol": protocol, "mode": mode, "margin": margin}
+    return each(score, paths, {**how, "suite": suite}, workers=workers, tell=tell)
 
 
 def baselines_of(
@@ -205,23 +260,3 @@ def baselines_of(
         n_slots = max(planned.n_slots for planned in opened.plan.values())
     tasks = planned_tasks(opened, suite)
     return baselines(tasks, rules, n_slots=n_slots, decimals=scores.decimals)
-
-
-def planned_tasks(run: Run, suite: Suite | str | os.PathLike[str] | None = None) -> list[Task]:
-    """Return the tasks a run set out to ask, from the suite it was made with."""
-    name = run.settings.suite
-    found = _suite(name) if suite is None else suite
-    if not isinstance(found, Suite):
-        found = load_suite(found)
-    if found.hash != run.settings.suite_hash:
-        raise SuiteError(
-            f"{run.path} was made with another {name} (hash {run.settings.suite_hash[:12]}, not "
-            f"{found.hash[:12]}): name the suite's file with --suite, or install the version of "
-            "unpredictabench that made the run"
-        )
-    return [found[task] for task in run.plan]
-
-
-def _suite(name: str) -> Suite:
-    base, plus, variant = name.partition("+")
-    return load_suite(base, variant=int(variant) if plus and variant.isdigit() else None)

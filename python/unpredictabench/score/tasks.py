@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from unpredictabench.score.equivalence import equivalence
 from unpredictabench.score.labels import Labels, Shuffles, coarse_sizes, is_shuffle
 from unpredictabench.score.nulls import prepare
 from unpredictabench.score.numbers import AgainstDraws, AgainstLaws, is_known
@@ -163,13 +164,25 @@ def _task_score(
         attainable_sizes=_by_n(rules.n, v.sizes[row]),
         curve_n=judged.curve_n,
         curve=v.curve[row],
+        interpolated=_interpolated(judged, row, rules),
         n_star=stars[0],
         n_star_90=stars[1],
         n_star_10=stars[2],
         is_censored=stars[0] is not None and stars[0] == last_n(judged.curve_n, v.curve[row]),
+        equivalence=equivalence(pool, float(v.statistic[row]), rules),
         measures=measures,
         reasons=_reasons(pool, rules),
     )
+
+
+def _interpolated(judged: Judged, row: int, rules: Rules) -> tuple[int, ...]:
+    """Return the sizes between those at which pass rates of labels and shuffles are computed."""
+    pool = judged.pools[row]
+    is_coarse = pool.observed.task.support == "nominal" and rules.protocol != "paper"
+    if not is_coarse or not pool.is_exchangeable:
+        return ()
+    there = judged.curve_n[~np.isnan(judged.verdicts.curve[row])]
+    return tuple(np.setdiff1d(there, coarse_sizes(judged.curve_n, rules)).tolist())
 
 
 def largest_n(n: Integers, curve: Floats, level: float) -> int | None:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from unpredictabench import _native
-from unpredictabench.stats._ks1 import tails
-from unpredictabench.stats._laws import Floats, Law, step_law
+from unpredictabench.stats._arrays import RaggedArray, samples
+from unpredictabench.stats._ks1 import statistics, tails
+from unpredictabench.stats._laws import Floats, Law, law_of, step_law
 from unpredictabench.stats._levels import SAME
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -47,6 +48,35 @@ def law_bands(law: Law, n: NDArray[np.int64], alpha: float, workers: int | None)
     if law.levels is None:
         return _continuous_bands(n, alpha, workers)
     return _remembered(law.key, n, alpha, lambda m: _stepped(law, m, alpha, workers))
+
+
+def inside(
+    x: RaggedArray, targets: Sequence[object], n_invalid: NDArray[np.int64], alpha: float
+) -> NDArray[np.bool_]:
+    """Tell which rows lie inside the band of their law: those of which `ks_1samp` gives p > alpha.
+
+    Parameters
+    ----------
+    x : RaggedArray
+        Samples, with or without valid answers.
+    targets : sequence of NumericTarget
+        The law of each.
+    n_invalid : numpy.ndarray of int64
+        Invalid answers of each; no row is without any answer.
+    alpha : float
+        Level.
+
+    Returns
+    -------
+    numpy.ndarray of bool
+        The verdicts, without the cost of a p-value where bands are remembered.
+    """
+    opened = samples(x, name="x", allow_empty=True)
+    laws = [law_of(target) for target in targets]
+    statistic = statistics(opened, laws, n_invalid, "two-sided", None)[0]
+    n = opened.lengths() + n_invalid
+    bands = [law_bands(law, n[i : i + 1], alpha, None)[0] for i, law in enumerate(laws)]
+    return np.asarray(statistic < np.array(bands))
 
 
 def remember(law: Law, n: NDArray[np.int64], alpha: float, bands: Floats) -> None:

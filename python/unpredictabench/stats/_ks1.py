@@ -109,7 +109,7 @@ def ks_1samp(
     if options.choice("empty", empty, EMPTY) == "raise":
         refuse_empty(opened, opened.lengths() + counts == 0)
     laws = laws_of(target, len(opened), is_single=opened.is_single, cdf_left=cdf_left)
-    statistic, location, sign = _statistics(opened, laws, counts, alternative, workers)
+    statistic, location, sign = statistics(opened, laws, counts, alternative, workers)
     n = opened.lengths() + counts
     pvalue, log_pvalue = _tails(laws, n, statistic, alternative, workers)
     names = np.where(n <= EXACT_OBSERVATIONS, "exact", "asymp")
@@ -190,7 +190,7 @@ def ks_confidence_band(
     opened = nonempty_samples(x, empty)
     laws = laws_of(target, len(opened), is_single=opened.is_single, cdf_left=cdf_left)
     counts = options.invalid_counts(0, len(opened))
-    statistic, _, _ = _statistics(opened, laws, counts, "two-sided", None)
+    statistic, _, _ = statistics(opened, laws, counts, "two-sided", None)
     n = opened.lengths()
     n_or_nan = np.where(n > 0, n, np.nan)
     width = np.minimum(np.sqrt(np.log(2 / (1 - confidence_level)) / (2 * n_or_nan)), 1.0)
@@ -229,13 +229,14 @@ def cdf_values(
     return upper, lower
 
 
-def _statistics(
+def statistics(
     opened: Samples,
     laws: Law | list[Law],
     counts: NDArray[np.int64],
     alternative: Alternative,
     workers: int | None,
 ) -> tuple[Floats, Floats, NDArray[np.int8]]:
+    """Return for each row the statistic, where it is attained, and on which side."""
     size = len(opened)
     statistic, location, sign = np.empty(size), np.empty(size), np.empty(size, dtype=np.int8)
     for rows, values, cuts in small_chunks(opened):

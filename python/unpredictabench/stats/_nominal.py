@@ -223,14 +223,19 @@ class LabelLaw:
             rule = f"hold at most {most} answers a row, unless the null is exact"
             raise InputError("counts", rule, n)
 
-    def _drawn(self, n: int, alpha: float) -> float:
+    def drawn_null(self, n: int, keep: int | None = None) -> Floats:
+        """Return the largest draws of the distance of `n` answers, all by default, falling."""
         self._refuse_large_tables(n)
+        keep = self.n_resamples if keep is None else keep
+        return _native.tv_largest_draws(self.p, n, self.n_resamples, keep, self.seed, self.workers)
+
+    def _drawn(self, n: int, alpha: float) -> float:
         keep = int(alpha * (self.n_resamples + 1))
         if keep < 1:
             raise InputError(
                 "n_resamples", f"be at least 1 / alpha = {1 / alpha:g}", self.n_resamples
             )
-        draws = _native.tv_largest_draws(self.p, n, self.n_resamples, keep, self.seed, self.workers)
+        draws = self.drawn_null(n, keep)
         passing = float(draws[-1])
         higher = draws[draws > passing + SAME]
         return (passing + float(higher[-1])) / 2 if higher.size else passing + SAME
