@@ -4,7 +4,8 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 RUN    := $(VENV)/.ready-to-run
 STAMP  := $(VENV)/.ready-to-develop
-SOURCES := $(shell find rust python/unpredictabench -name '*.rs' -o -name '*.pyi') Cargo.toml Cargo.lock pyproject.toml
+ECO    := $(VENV)/.ready-for-eco
+SOURCES := $(shell find rust python/unpredictabench -name '*.rs' -o -name '*.pyi' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
@@ -20,7 +21,8 @@ $(BIN)/python:
 
 $(RUN): EXTRA := local
 $(STAMP): EXTRA := dev
-$(RUN) $(STAMP): $(SOURCES) | $(BIN)/python
+$(ECO): EXTRA := dev,inspect,ray
+$(RUN) $(STAMP) $(ECO): $(SOURCES) | $(BIN)/python
 	@command -v cargo >/dev/null || { echo "a Rust toolchain is needed: https://rustup.rs tells how to get one" >&2; exit 1; }
 	@echo "building and installing into $(VENV): a few minutes the first time"
 	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRA)]'
@@ -35,12 +37,11 @@ check: format lint types imports docstrings spelling test-rust  ## all checks th
 
 format: $(STAMP)  ## formatting, as a check
 	$(BIN)/ruff format --check .
-	cargo fmt --check
+	cargo fmt --all --check
 
 lint: $(STAMP)  ## ruff and clippy
 	$(BIN)/ruff check .
-	cargo clippy --quiet --all-targets -- -D warnings
-	cargo clippy --quiet --features python --lib -- -D warnings
+	cargo clippy --quiet --workspace --all-targets -- -D warnings
 
 types: $(STAMP)  ## mypy, and the stub against the compiled module
 	$(BIN)/mypy
@@ -64,7 +65,7 @@ test-python: $(STAMP)  ## the ordinary tests
 test-slow: $(STAMP)  ## calibration and fault tests that take minutes
 	$(PYTEST) -n auto -m slow
 
-test-eco: $(STAMP)  ## Ray and Inspect AI
+test-eco: $(ECO)  ## Ray and Inspect AI, installed first
 	$(PYTEST) -m eco
 
 bench: $(STAMP)  ## speed against SciPy and numba, as ratios in one run

@@ -10,6 +10,7 @@ use crate::order::sort_into;
 use crate::permutation::{self, Partial};
 use crate::resampling::{Resample, RowStreams, merge};
 use crate::scale;
+use crate::sorting::Sorter;
 use crate::truth::Truth;
 use crate::{energy, w1_null, wasserstein};
 
@@ -45,6 +46,7 @@ pub struct Options {
 #[derive(Debug, Default)]
 pub struct Scratch {
     row: Option<u64>,
+    sorter: Sorter,
     sorted: Vec<f64>,
     buffer: Vec<f64>,
     pooled: Vec<f64>,
@@ -74,7 +76,7 @@ impl<'a> Distance<'a> {
     /// Distance of a row, in any order, to its truth.
     pub fn of(&self, x: &[f64], truth: &Truth, scratch: &mut Scratch) -> f64 {
         let mut sorted = std::mem::take(&mut scratch.sorted);
-        sort_into(x, &mut sorted);
+        scratch.sorter.sort_into(x, truth.indexed(), &mut sorted);
         let distance = self.of_sorted(&sorted, truth, scratch);
         scratch.sorted = sorted;
         distance

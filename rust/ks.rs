@@ -6,9 +6,10 @@
 
 use crate::error::{Error, Result};
 use crate::memory::Recent;
-use crate::order::{Rank, sort_into};
+use crate::order::Rank;
 use crate::pooled::Pooled;
 use crate::smirnov::{self, Side, Tail};
+use crate::sorting::Sorter;
 use crate::truth::Truth;
 
 /// How to compute the tail probability.
@@ -51,59 +52,19 @@ impl Outcome {
 /// Buffers that the rows of one task share.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    codes: Vec<u32>,
-    keys: Vec<u64>,
+    sorter: Sorter,
     sorted: Vec<f64>,
+    codes: Vec<u32>,
     ranks: Vec<Rank>,
     recent: Recent,
 }
 
 impl Scratch {
-    /// The ranks of a sample in ascending order.
+    /// Sort a sample and rank it; the ranks in ascending order.
     pub fn rank(&mut self, sample: &[f64], truth: &Truth) -> &[Rank] {
-        self.ranks.clear();
-        if let Some(levels) = truth.indexed() {
-            levels.codes_into(sample, &mut self.codes);
-            self.keys.clear();
-            self.keys.extend((0u64..).zip(&self.codes).map(|(i, &code)| u64::from(code) << 32 | i));
-            self.keys.sort_unstable();
-            self.ranks.extend(self.keys.iter().map(|key| levels.rank(code_of(*key))));
-        } else {
-            sort_into(sample, &mut self.sorted);
-            self.ranks.extend(self.sorted.iter().map(|&x| truth.ranks(x)));
-        }
+        self.sorter.sort_into(sample, truth.indexed(), &mut self.sorted);
+        truth.ranks_into(&self.sorted, &mut self.codes, &mut self.ranks);
         &self.ranks
-    }
-
-    /// Whether some observations of the sample ranked last are equal.
-    fn has_ties(&mut self, sample: &[f64], truth: &Truth) -> bool {
-        if truth.indexed().is_none() {
-            return self.sorted.windows(2).any(|w| w[0] == w[1]);
-        }
-        let mut groups = self.keys.chunk_by(|a, b| code_of(*a) == code_of(*b));
-        groups.any(|group| has_equal(group, sample, &mut self.sorted))
-    }
-}
-
-#[allow(clippy::cast_possible_truncation)] // the upper half
-fn code_of(key: u64) -> u32 {
-    (key >> 32) as u32
-}
-
-/// Whether two observations with the same code are equal.
-#[allow(clippy::cast_possible_truncation)] // the lower half
-fn has_equal(group: &[u64], sample: &[f64], values: &mut Vec<f64>) -> bool {
-    let value = |key: &u64| sample[*key as u32 as usize];
-    match group {
-        [_] => false,
-        _ if group[0] >> 32 & 1 == 1 => true,
-        [a, b] => value(a) == value(b),
-        _ => {
-            values.clear();
-            values.extend(group.iter().map(value));
-            values.sort_unstable_by(crate::order::ascending);
-            values.windows(2).any(|w| w[0] == w[1])
-        }
     }
 }
 
@@ -122,30 +83,24 @@ pub fn deviations(ranks: &[Rank], n: i64, m: i64, n_invalid: i64) -> (i64, i64) 
 }
 
 /// Where the sample's cdf is first `h` above the truth's: at the last observation of a gap.
-fn location_above(sample: &[f64], ranks: &[Rank], draws: &[f64], h: i64, n_invalid: i64) -> f64 {
-    let (m, n) = (draws.len() as i64, sample.len() as i64 + n_invalid);
-    let observed = (n_invalid + 1..).zip(ranks);
-    let attained = observed.map(|(i, rank)| (i * m - i64::from(rank.upper) * n, rank.upper));
-    let upper = attained.filter(|&(value, _)| value == h).map(|(_, upper)| upper).next();
-    let next = upper.and_then(|upper| draws.get(upper as usize));
-    let larger = |a: f64, b: f64| if b > a { b } else { a };
-    match next {
-        Some(&next) => sample.iter().fold(f64::NEG_INFINITY, |best, &x| {
-            larger(best, if x < next { x } else { f64::NEG_INFINITY })
-        }),
-        None => sample.iter().fold(f64::NEG_INFINITY, |best, &x| larger(best, x)),
-    }
+fn location_above(sorted: &[f64], ranks: &[Rank], m: i64, h: i64, n_invalid: i64) -> f64 {
+    let n = sorted.len() as i64 + n_invalid;
+    let mut observed = (n_invalid + 1..).zip(ranks).zip(sorted);
+    let attained = observed.find(|((i, rank), _)| i * m - i64::from(rank.upper) * n == h);
+    let found = attained.map(|(_, &x)| x).or(sorted.last().copied());
+    found.unwrap_or(f64::NEG_INFINITY)
 }
 
 /// Where the sample's cdf is first `h` below the truth's: at the draw before an observation, or at
 /// the end of all values.
-fn location_below(sample: &[f64], ranks: &[Rank], draws: &[f64], h: i64, n_invalid: i64) -> f64 {
-    let (m, n) = (draws.len() as i64, sample.len() as i64 + n_invalid);
+fn location_below(sorted: &[f64], ranks: &[Rank], draws: &[f64], h: i64, n_invalid: i64) -> f64 {
+    let (m, n) = (draws.len() as i64, sorted.len() as i64 + n_invalid);
     let mut observed = (0..).zip(ranks);
     let attained = observed
         .find(|(i, rank)| rank.lower > 0 && i64::from(rank.lower) * n - i * m == h)
         .map(|(_, rank)| draws[rank.lower as usize - 1]);
-    attained.unwrap_or_else(|| sample.iter().copied().fold(draws[draws.len() - 1], f64::max))
+    let end = draws[draws.len() - 1];
+    attained.unwrap_or_else(|| sorted.last().map_or(end, |&last| last.max(end)))
 }
 
 /// The statistic before its tail.
@@ -159,17 +114,16 @@ pub struct Statistic {
     pub sign: i8,
 }
 
-/// The statistic of a sample with its ranks in ascending order; `n_invalid` further answers count
-/// against it, as one block at whichever end gives the larger value.
+/// The statistic of a sorted sample with its ranks; `n_invalid` further answers count against it, as one block at whichever end gives the larger value.
 #[must_use]
 pub fn statistic(
-    sample: &[f64],
+    sorted: &[f64],
     ranks: &[Rank],
     draws: &[f64],
     n_invalid: i64,
     side: Side,
 ) -> Statistic {
-    let (m, n) = (draws.len() as i64, sample.len() as i64 + n_invalid);
+    let (m, n) = (draws.len() as i64, sorted.len() as i64 + n_invalid);
     let jump = n_invalid * m;
     let (above, below) = deviations(ranks, n, m, n_invalid);
     let (above, below) = (above.max(jump), below.max(jump));
@@ -177,11 +131,11 @@ pub fn statistic(
         let location = if n_invalid > 0 && above == jump {
             f64::NEG_INFINITY
         } else {
-            location_above(sample, ranks, draws, above, n_invalid)
+            location_above(sorted, ranks, m, above, n_invalid)
         };
         return Statistic { h: above, location, sign: 1 };
     }
-    let location = location_below(sample, ranks, draws, below, n_invalid);
+    let location = location_below(sorted, ranks, draws, below, n_invalid);
     Statistic { h: below, location, sign: -1 }
 }
 
@@ -204,8 +158,9 @@ pub fn test(
     if n == 0 {
         return Ok(Outcome::UNDEFINED);
     }
-    let ranks = scratch.rank(sample, truth);
-    let found = statistic(sample, ranks, truth.sorted(), n_invalid, side);
+    scratch.rank(sample, truth);
+    let (sorted, ranks) = (&scratch.sorted, &scratch.ranks);
+    let found = statistic(sorted, ranks, truth.sorted(), n_invalid, side);
     let meets_draws = ranks.iter().any(|r| r.lower < r.upper);
     let wants_exact = match method {
         Method::Auto => n == m || smirnov::is_feasible(n, m, found.h, side),
@@ -213,14 +168,15 @@ pub fn test(
         Method::Asymptotic => false,
     };
     let is_tied = wants_exact
-        && (n_invalid > 1 || meets_draws || truth.is_tied() || scratch.has_ties(sample, truth));
+        && (n_invalid > 1
+            || meets_draws
+            || truth.is_tied()
+            || sorted.windows(2).any(|w| w[0] == w[1]));
     let is_exact = wants_exact
         && (method == Method::Exact || !is_tied || smirnov::is_feasible(n, m, found.h, side));
     let tail = if !is_exact {
         smirnov::tail_asymptotic(n, m, found.h, side)
     } else if is_tied {
-        sort_into(sample, &mut scratch.sorted);
-        let (sorted, ranks) = (&scratch.sorted, &scratch.ranks);
         let mut blocks = Pooled::new(sorted, ranks, truth, n_invalid, found.sign > 0);
         smirnov::tail(n, m, found.h, side, &mut blocks)
     } else {

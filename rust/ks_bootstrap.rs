@@ -114,14 +114,14 @@ fn for_each_index(n_draws: u32, bound: u32, stream: &mut Stream, mut use_index: 
 /// The statistic of a resampled sample: `max |i m - j n|` at and before each observation.
 fn largest(counts: &[u32], ranks: &[Rank], m: i64) -> i64 {
     let n = counts.len() as i64;
-    let (mut i, mut best) = (0, 0);
+    // Two maxima that do not wait for each other.
+    let (mut i, mut below, mut above) = (0, 0, 0);
     for (&count, rank) in counts.iter().zip(ranks) {
-        let before = i64::from(rank.lower) * n - i;
+        below = below.max(i64::from(rank.lower) * n - i);
         i += i64::from(count) * m;
-        let after = i - i64::from(rank.upper) * n;
-        best = best.max(before).max(after);
+        above = above.max(i - i64::from(rank.upper) * n);
     }
-    best
+    below.max(above)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Ways to choose which places of a pooled sample belong to the smaller sample: all, or random ones.
+//! Ways to choose which places of a pooled sample belong to one of the two: all, or random ones.
 
 use crate::rng::Stream;
 
@@ -53,29 +53,39 @@ impl Labelings {
         stream: impl Fn(u64) -> Stream,
         is_hit: impl Fn(&[u32]) -> bool,
     ) -> u64 {
-        let n = self.pool as u32;
-        let mut places: Vec<u32> = (0..n).collect();
-        let mut chosen = Vec::with_capacity(self.chosen);
-        let mut swaps = Vec::with_capacity(self.chosen);
-        let mut hits = 0;
-        for replicate in 0..times {
-            let mut stream = stream(replicate);
-            chosen.clear();
-            swaps.clear();
-            for (i, left) in (0..self.chosen).zip((1..=n).rev()) {
-                let j = i + stream.below(left) as usize;
-                places.swap(i, j);
-                swaps.push(j);
-                chosen.push(places[i]);
-            }
-            // Undone, so that a replicate depends on its own stream alone.
-            for (i, &j) in swaps.iter().enumerate().rev() {
-                places.swap(i, j);
-            }
-            chosen.sort_unstable();
-            hits += u64::from(is_hit(&chosen));
+        let mut dealer = Dealer::default();
+        let hits = (0..times).filter(|&i| is_hit(dealer.deal(*self, &mut stream(i))));
+        hits.count() as u64
+    }
+}
+
+/// Deals random choices; buffers for one after another.
+#[derive(Debug, Clone, Default)]
+pub struct Dealer {
+    /// All false between calls.
+    taken: Vec<bool>,
+    chosen: Vec<u32>,
+}
+
+impl Dealer {
+    /// A random choice, every one equally likely, as a sorted list of places (Floyd's algorithm:
+    /// Bentley & Floyd 1987, doi:10.1145/30401.315746).
+    #[allow(clippy::cast_possible_truncation)] // places are 32-bit by the rule of labelings
+    pub fn deal(&mut self, labelings: Labelings, stream: &mut Stream) -> &[u32] {
+        let Labelings { pool, chosen } = labelings;
+        self.taken.resize(pool, false);
+        self.chosen.clear();
+        for last in pool - chosen..pool {
+            let candidate = stream.below(last as u32 + 1) as usize;
+            let place = if self.taken[candidate] { last } else { candidate };
+            self.taken[place] = true;
+            self.chosen.push(place as u32);
         }
-        hits
+        for &place in &self.chosen {
+            self.taken[place as usize] = false;
+        }
+        self.chosen.sort_unstable();
+        &self.chosen
     }
 }
 
@@ -90,6 +100,20 @@ mod tests {
         assert_eq!(labelings.count_up_to(126), Some(126));
         assert_eq!(labelings.count_up_to(125), None);
         assert_eq!(labelings.count_all(|places| places.contains(&8)), 56);
+    }
+
+    #[test]
+    fn every_random_choice_is_equally_likely() {
+        let (labelings, mut dealer) = (Labelings { pool: 5, chosen: 2 }, Dealer::default());
+        let mut counts = std::collections::HashMap::new();
+        for replicate in 0..20_000 {
+            let chosen = dealer.deal(labelings, &mut Stream::new(3, 1, replicate));
+            assert!(chosen[0] < chosen[1]);
+            *counts.entry(chosen.to_vec()).or_insert(0u32) += 1;
+        }
+        assert_eq!(counts.len(), 10);
+        let chi2: f64 = counts.values().map(|&c| (f64::from(c) - 2e3).powi(2) / 2e3).sum();
+        assert!(chi2 < 33.7, "chi-square with 9 degrees of freedom, 1e-4 tail: {chi2}");
     }
 
     #[test]

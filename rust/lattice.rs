@@ -26,11 +26,11 @@ pub fn leave<W: Weight>(band: &Band, checkpoints: &[i64]) -> W {
 }
 
 /// Terms of a kernel that a first walk leaves out, relative to its largest.
-const QUICK: f64 = 1e-36;
+pub(crate) const QUICK: f64 = 1e-36;
 /// The least probability that such a walk gives to 1e-15: what it leaves out is below `4 QUICK` at
 /// each of at most `2 n` checkpoints, over the share of label counts that are right, which is at
 /// least `0.39 / sqrt(n)`; with n < 2^24 that is 1e-24 at most, and 1e-28 up to n = 10^5.
-const QUICK_HOLDS: f64 = 1e-8;
+pub(crate) const QUICK_HOLDS: f64 = 1e-8;
 
 /// What a sum may lack, relative to itself.
 const NEGLIGIBLE: f64 = 1e-16;
@@ -51,25 +51,53 @@ struct Kernel<W> {
 }
 
 /// One pass over the checkpoints.
-struct Walk<'a, W> {
-    band: &'a Band,
-    factorials: Factorials,
+pub(crate) struct Walk<'a, W> {
+    pub(crate) band: &'a Band,
+    pub(crate) factorials: Factorials,
     /// Odds of a label of the smaller sample; any value gives the same result, this one keeps the
     /// weights near one.
-    ratio: f64,
+    pub(crate) ratio: f64,
     /// Base-two logarithm of the weight that a step adds.
     growth: f64,
-    powers: Vec<Scaled>,
+    pub(crate) powers: Vec<Scaled>,
     /// Terms of a kernel this much below its largest are left out.
     negligible: f64,
     /// Reciprocal of the weight of all paths.
-    per_path: Scaled,
+    pub(crate) per_path: Scaled,
     kernels: Vec<Kernel<W>>,
+    /// Whether what leaves is counted.
+    pub(crate) counts_left: bool,
+}
+
+/// The weights of the states inside at a position, and what has left before.
+#[derive(Clone)]
+pub(crate) struct Front<W> {
+    pub(crate) position: i64,
+    /// The weights are `2^exponent` times those stored.
+    pub(crate) exponent: i64,
+    /// The state of the first weight.
+    pub(crate) first: i64,
+    pub(crate) inside: Vec<W>,
+    next: Vec<W>,
+    pub(crate) left: W,
+}
+
+impl<W: Weight> Front<W> {
+    pub(crate) fn start() -> Self {
+        let inside = vec![W::from_scaled(Scaled::ONE)];
+        Self { position: 0, exponent: 0, first: 0, inside, next: Vec::new(), left: W::zero() }
+    }
+
+    /// The weight of a state, zero outside.
+    pub(crate) fn weight(&self, state: i64) -> W {
+        let place = usize::try_from(state - self.first).ok();
+        place.and_then(|place| self.inside.get(place)).copied().unwrap_or(W::zero())
+    }
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // counts below 2^24
 impl<'a, W: Weight> Walk<'a, W> {
-    fn new(band: &'a Band, negligible: f64) -> Self {
+    pub(crate) fn new(band: &'a Band, negligible: f64) -> Self {
         let few = band.few as usize;
         let ratio = band.few as f64 / (band.pooled - band.few) as f64;
         let factorials = Factorials::up_to(band.pooled as usize);
@@ -82,7 +110,8 @@ impl<'a, W: Weight> Walk<'a, W> {
         let all = factorials.choose(band.pooled as usize, few).times(powers[few]);
         let per_path = Scaled::ONE.over(all);
         let growth = ratio.ln_1p() / std::f64::consts::LN_2;
-        Self { band, factorials, ratio, growth, powers, negligible, per_path, kernels: Vec::new() }
+        let (kernels, counts_left) = (Vec::new(), true);
+        Self { band, factorials, ratio, growth, powers, negligible, per_path, kernels, counts_left }
     }
 
     /// The exponent that keeps the weights at position `k` near probabilities.
@@ -91,42 +120,52 @@ impl<'a, W: Weight> Walk<'a, W> {
     }
 
     /// Probability of leaving the band at one of the checkpoints.
-    fn run(mut self, checkpoints: &[i64]) -> W {
-        let Band { few, pooled, .. } = *self.band;
-        let many = pooled - few;
-        let (mut first, mut inside, mut next) = (0, vec![W::from_scaled(Scaled::ONE)], Vec::new());
-        let (mut position, mut exponent, mut left) = (0, 0, W::zero());
+    pub(crate) fn run(mut self, checkpoints: &[i64]) -> W {
+        let mut front = Front::start();
+        self.walk(&mut front, checkpoints);
+        front.left
+    }
+
+    pub(crate) fn walk(&mut self, front: &mut Front<W>, checkpoints: &[i64]) {
         for &k in checkpoints {
-            let which = self.kernel(k - position);
-            let kernel = &self.kernels[which];
-            let raised = self.exponent_at(k);
-            let unit = W::from_scaled(Scaled::ONE.shifted(kernel.exponent + exponent - raised));
-            for weight in &mut inside {
-                *weight = weight.times(unit);
+            if !front.inside.is_empty() {
+                self.jump(front, k, self.band.at(k));
             }
-            let base = first + kernel.first;
-            let reached = base + (inside.len() + kernel.taps.len()) as i64 - 2;
-            let (lowest, highest) = (base.max(k - many), reached.min(few));
-            let (low, high) = self.band.at(k);
-            let weight = |state: i64| reach(&inside, &kernel.reversed, (state - base) as usize);
+        }
+    }
+
+    /// Go to the position `k`, where the states from `low` to `high` are inside.
+    pub(crate) fn jump(&mut self, front: &mut Front<W>, k: i64, (low, high): (i64, i64)) {
+        let Band { few, pooled, .. } = *self.band;
+        let which = self.kernel(k - front.position);
+        let kernel = &self.kernels[which];
+        let raised = self.exponent_at(k);
+        let unit = W::from_scaled(Scaled::ONE.shifted(kernel.exponent + front.exponent - raised));
+        for weight in &mut front.inside {
+            *weight = weight.times(unit);
+        }
+        let base = front.first + kernel.first;
+        let reached = base + (front.inside.len() + kernel.taps.len()) as i64 - 2;
+        let (lowest, highest) = (base.max(k - (pooled - few)), reached.min(few));
+        if self.counts_left {
+            let inside = &front.inside;
+            let weight = |state: i64| reach(inside, &kernel.reversed, (state - base) as usize);
             let (above, below) = ((high + 1).max(lowest), (low - 1).min(highest));
             if above <= highest {
-                left = left.plus(self.leaving(k, above, 1, highest - above, raised, weight));
+                let left = self.leaving(k, above, 1, highest - above, raised, weight);
+                front.left = front.left.plus(left);
             }
             if lowest <= below {
-                left = left.plus(self.leaving(k, below, -1, below - lowest, raised, weight));
+                let left = self.leaving(k, below, -1, below - lowest, raised, weight);
+                front.left = front.left.plus(left);
             }
-            let (low, high) = (low.max(lowest), high.min(highest));
-            next.clear();
-            next.resize(usize::try_from(high - low + 1).unwrap_or(0), W::zero());
-            spread(&inside, &kernel.padded, low - base, &mut next);
-            std::mem::swap(&mut inside, &mut next);
-            if inside.is_empty() {
-                break;
-            }
-            (first, position, exponent) = (low, k, raised);
         }
-        left
+        let (low, high) = (low.max(lowest), high.min(highest));
+        front.next.clear();
+        front.next.resize(usize::try_from(high - low + 1).unwrap_or(0), W::zero());
+        spread(&front.inside, &kernel.padded, low - base, &mut front.next);
+        std::mem::swap(&mut front.inside, &mut front.next);
+        (front.first, front.position, front.exponent) = (low, k, raised);
     }
 
     /// The weight of the states outside from `start` on, with the share of all paths that a unit of

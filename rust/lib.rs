@@ -1,8 +1,10 @@
 //! Exact, batched statistics for judging whether samples follow a law.
 //!
-//! Each kernel is a pure function on slices and knows nothing of Python; the bindings live in
-//! `python` behind the feature of that name. The map: [`truth`] prepares what many samples share,
+//! Each kernel is a pure function on slices and knows nothing of Python; the bindings are a package
+//! of their own, in `rust/python`. The map: [`truth`] prepares what many samples share,
 //! [`batch`] runs rows in parallel, [`rng`] names every random draw.
+
+#![forbid(unsafe_code)]
 
 pub mod anderson;
 pub mod band;
@@ -14,6 +16,7 @@ pub mod edf;
 pub mod energy;
 pub mod error;
 pub mod extended;
+pub mod halves;
 pub mod jensenshannon;
 pub mod kde;
 pub mod ks;
@@ -34,6 +37,7 @@ pub mod resampling;
 pub mod rng;
 pub mod scale;
 pub mod smirnov;
+pub mod sorting;
 pub mod subsets;
 pub mod truth;
 pub mod w1_null;
@@ -42,5 +46,3 @@ pub mod weight;
 
 #[cfg(test)]
 mod golden;
-#[cfg(feature = "python")]
-mod python;

@@ -86,7 +86,7 @@ pub fn deviation(
 }
 
 /// Fill `order` with the positions of `x` in ascending order of value.
-pub(crate) fn sort_order(x: &[f64], order: &mut Vec<u32>) {
+pub fn sort_order(x: &[f64], order: &mut Vec<u32>) {
     order.clear();
     #[allow(clippy::cast_possible_truncation)] // a sample has far fewer than 2^32 observations
     order.extend(0..x.len() as u32);
@@ -172,6 +172,9 @@ pub fn asymptotic(n: usize, d: f64, side: Side) -> Tail {
     tail_of_ln(2f64.ln() - 2.0 * z * z + sum.ln())
 }
 
+/// Usual levels need fewer than ten.
+const MOST_NEWTON_STEPS: usize = 60;
+
 /// The smallest distance whose tail for a continuous law is at most `alpha`.
 #[must_use]
 pub fn critical_distance(n: usize, alpha: f64, scratch: &mut Scratch) -> f64 {
@@ -186,18 +189,25 @@ pub fn critical_distance(n: usize, alpha: f64, scratch: &mut Scratch) -> f64 {
     // The bound of Dvoretzky, Kiefer & Wolfowitz with Massart's constant.
     let (mut low, mut high) = (0.0, ((2.0 / alpha).ln() / (2.0 * size)).sqrt().min(1.0));
     let mut guess = high * (1.0 - 1e-3);
+    let mut n_steps = 0;
     while high - low > 4.0 * f64::EPSILON * high {
+        n_steps += 1;
         let excess = log_p(guess, scratch) - alpha.ln();
         if excess > 0.0 {
             low = guess;
         } else {
             high = guess;
         }
-        // Newton's step on the exponent, whose slope is close to -4 n d; past the bracket, or when
-        // it no longer moves, halve.
+        // Newton's step on the exponent, whose slope is close to -4 n d; past the bracket, when it
+        // no longer moves, or where it creeps because the slope is not that (alpha near 1), halve.
         let step = guess + excess / (4.0 * size * guess);
         let nudged = step + (step - guess) * 0.01;
-        guess = if nudged > low && nudged < high { nudged } else { low + (high - low) / 2.0 };
+        let is_inside = nudged > low && nudged < high;
+        guess = if is_inside && n_steps < MOST_NEWTON_STEPS {
+            nudged
+        } else {
+            low + (high - low) / 2.0
+        };
     }
     high
 }

@@ -72,7 +72,7 @@ impl Levels {
                 .extend((1..sorted.len()).filter(|&i| sorted[i - 1] < sorted[i]).map(|i| i as u32));
             starts.push(sorted.len() as u32);
         }
-        let n_cells = values.len().next_power_of_two().min(MOST_CELLS);
+        let n_cells = (2 * values.len()).next_power_of_two().min(MOST_CELLS);
         let mut levels = Self {
             count: values.len() as u32,
             values,
@@ -139,6 +139,22 @@ impl Levels {
         for (place, &x) in codes.iter_mut().zip(sample) {
             *place = 2 * *place + u32::from(self.values[*place as usize] == x);
         }
+    }
+
+    /// Which of `n_buckets` (a power of two) equal shares of the levels each observation falls into,
+    /// roughly: by the cell that it lies in.
+    pub fn places_into(&self, sample: &[f64], n_buckets: usize, places: &mut Vec<u32>) {
+        let last = n_buckets as u32 - 1;
+        let shift = self.count.next_power_of_two().ilog2().saturating_sub(n_buckets.ilog2());
+        places.clear();
+        places.extend(sample.iter().map(|&x| (self.cells[self.cell(x)] >> shift).min(last)));
+    }
+
+    /// The ranks of a sample.
+    pub fn ranks_into(&self, sample: &[f64], codes: &mut Vec<u32>, ranks: &mut Vec<Rank>) {
+        self.codes_into(sample, codes);
+        ranks.clear();
+        ranks.extend(codes.iter().map(|&code| self.rank(code)));
     }
 
     #[inline]

@@ -5,6 +5,7 @@
 //! of positions in the pooled sample; both come out sorted. Every replicate has a stream of its
 //! own, named by (seed, row, replicate).
 
+use crate::labelings::{Dealer, Labelings};
 use crate::rng::Stream;
 
 /// Names of the random streams of one row.
@@ -28,9 +29,7 @@ impl RowStreams {
 #[derive(Debug, Clone, Default)]
 pub struct Resample {
     counts: Vec<u32>,
-    /// All false between calls.
-    taken: Vec<bool>,
-    chosen: Vec<u32>,
+    dealer: Dealer,
     values: Vec<f64>,
 }
 
@@ -50,24 +49,12 @@ impl Resample {
         &self.values
     }
 
-    /// Choose `n` of a sorted pooled sample without replacement, every subset equally likely;
-    /// sorted (Floyd's algorithm: Bentley & Floyd 1987, doi:10.1145/30401.315746).
-    #[allow(clippy::cast_possible_truncation)] // samples are shorter than 2^32
+    /// Choose `n` of a sorted pooled sample without replacement, every subset equally likely; sorted.
     pub fn without_replacement(&mut self, pooled: &[f64], n: usize, stream: &mut Stream) -> &[f64] {
-        self.taken.resize(pooled.len(), false);
-        self.chosen.clear();
-        for last in pooled.len() - n..pooled.len() {
-            let candidate = stream.below(last as u32 + 1) as usize;
-            let position = if self.taken[candidate] { last } else { candidate };
-            self.taken[position] = true;
-            self.chosen.push(position as u32);
-        }
-        for &position in &self.chosen {
-            self.taken[position as usize] = false;
-        }
-        self.chosen.sort_unstable();
+        let labelings = Labelings { pool: pooled.len(), chosen: n };
         self.values.clear();
-        self.values.extend(self.chosen.iter().map(|&i| pooled[i as usize]));
+        let chosen = self.dealer.deal(labelings, stream).iter();
+        self.values.extend(chosen.map(|&place| pooled[place as usize]));
         &self.values
     }
 }
@@ -93,21 +80,6 @@ pub fn merge(x: &[f64], y: &[f64], pooled: &mut Vec<f64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_subset_is_equally_likely() {
-        let pooled = [0.0, 1.0, 2.0, 3.0, 4.0];
-        let (mut resample, mut counts) = (Resample::default(), std::collections::HashMap::new());
-        for replicate in 0..20_000 {
-            let mut stream = RowStreams { seed: 3, row: 1 }.replicate(replicate);
-            let chosen = resample.without_replacement(&pooled, 2, &mut stream);
-            assert!(chosen[0] < chosen[1]);
-            *counts.entry((chosen[0].to_bits(), chosen[1].to_bits())).or_insert(0u32) += 1;
-        }
-        assert_eq!(counts.len(), 10);
-        let chi2: f64 = counts.values().map(|&c| (f64::from(c) - 2e3).powi(2) / 2e3).sum();
-        assert!(chi2 < 33.7, "chi-square with 9 degrees of freedom, 1e-4 tail: {chi2}");
-    }
 
     #[test]
     fn a_bootstrap_replicate_is_sorted_and_as_long() {

@@ -8,7 +8,8 @@ use std::sync::OnceLock;
 
 use crate::batch::Ragged;
 use crate::error::{Error, Result};
-use crate::order::{Levels, Rank, sort_into};
+use crate::order::{Levels, Rank};
+use crate::sorting::Sorter;
 use crate::wasserstein::Centred;
 
 /// Draws from the target, sorted and ready for many comparisons.
@@ -38,7 +39,7 @@ impl Truth {
             return Err(Error::argument("y", "hold no NaN", format!("NaN at position {i}")));
         }
         let mut sorted = Vec::new();
-        sort_into(draws, &mut sorted);
+        Sorter::default().sort_into(draws, None, &mut sorted);
         Ok(Self::of_sorted(sorted))
     }
 
@@ -101,6 +102,16 @@ impl Truth {
         let lower = self.sorted.partition_point(|&y| y < x);
         let equal = self.sorted[lower..].partition_point(|&y| y <= x);
         Rank { lower: lower as u32, upper: (lower + equal) as u32 }
+    }
+
+    /// The ranks of a sample; `codes` is scratch space.
+    pub fn ranks_into(&self, sample: &[f64], codes: &mut Vec<u32>, ranks: &mut Vec<Rank>) {
+        if let Some(levels) = self.indexed() {
+            levels.ranks_into(sample, codes, ranks);
+            return;
+        }
+        ranks.clear();
+        ranks.extend(sample.iter().map(|&x| self.ranks(x)));
     }
 
     /// Number of draws at or below `x`.

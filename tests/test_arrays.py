@@ -82,6 +82,7 @@ def test_bad_offsets_are_refused(offsets):
 
 
 ROWS = [[1.0, 2.0], [3.0], [0.0, 5.0, 6.0]]
+OVERLAP = [9.0, 9.0, 3.0, 1.0, 2.0, 0.0, 5.0, 6.0]
 
 
 def arrow_batch(layout):
@@ -96,6 +97,13 @@ def arrow_batch(layout):
         "chunked": lambda: pa.chunked_array([ROWS[:1], ROWS[1:]]),
         "float32": lambda: pa.array(ROWS, type=pa.list_(pa.float32())),
         "int64": lambda: pa.array([[1, 2], [3], [0, 5, 6]]),
+        "view": lambda: pa.array(ROWS, type=pa.list_view(pa.float64())),
+        "view sliced": lambda: pa.array([[8.0], *ROWS], type=pa.list_view(pa.float64()))[1:],
+        "view overlapping": lambda: pa.ListViewArray.from_arrays([3, 2, 5], [2, 1, 3], OVERLAP),
+        "encoded": lambda: pa.DictionaryArray.from_arrays([2, 0, 1], pa.array(ROWS[1:] + ROWS[:1])),
+        "encoded values": lambda: pa.ListArray.from_arrays(
+            [0, 2, 3, 6], pa.array([1.0, 2.0, 3.0, 0.0, 5.0, 6.0]).dictionary_encode()
+        ),
         "polars": lambda: pl.Series(ROWS),
         "polars sliced": lambda: pl.Series([[8.0], *ROWS])[1:],
     }[layout]()
@@ -103,7 +111,21 @@ def arrow_batch(layout):
 
 @pytest.mark.parametrize(
     "layout",
-    ["list", "sliced", "large", "chunked", "float32", "int64", "polars", "polars sliced"],
+    [
+        "list",
+        "sliced",
+        "large",
+        "chunked",
+        "float32",
+        "int64",
+        "polars",
+        "polars sliced",
+        "view",
+        "view sliced",
+        "view overlapping",
+        "encoded",
+        "encoded values",
+    ],
 )
 def test_arrow_lists_are_rows(layout):
     """Lists of pyarrow and polars equal the ragged array, sliced or in chunks, on either side."""
@@ -138,8 +160,13 @@ def test_arrow_nulls_and_text_are_refused():
     """A null is neither a number nor nothing, in a row or as a row."""
     import pyarrow as pa
 
-    for column in (pa.array([[1.0, None]]), pa.array([[1.0], None]), pa.array([1.0, None])):
-        with pytest.raises(InputError, match="x must hold no null, got '1 nulls'"):
+    for column, place in (
+        (pa.array([[1.0], [], [1.0, None]]), "row 2, position 1"),
+        (pa.array([[1.0], None]), "row 1"),
+        (pa.chunked_array([[[1.0]], [[1.0], None]]), "row 2"),
+        (pa.array([1.0, None]), "position 1"),
+    ):
+        with pytest.raises(InputError, match=f"x must hold no null, got 'null at {place}'"):
             pvalue(column)
     with pytest.raises(InputError, match="x must hold real numbers, got 'Arrow type string'"):
         pvalue(pa.array([["a"]]))
@@ -374,6 +401,27 @@ def test_ctrl_c_interrupts():
             child.wait(timeout=1)
         child.send_signal(signal.SIGINT)
         assert child.communicate(timeout=20)[0] == "stopped\n"
+
+
+def test_what_a_signal_handler_raises_is_raised():
+    """A handler's own exception ends a long call, not KeyboardInterrupt in its place."""
+    code = """
+        import json, signal, threading
+        import numpy as np
+        from unpredictabench.stats import ks_2samp
+        x = np.round(np.random.default_rng(0).normal(size=(100_000, 1000)), 2)
+        y = np.round(np.random.default_rng(1).normal(size=50_000), 2)
+        def raise_own(number, frame):
+            raise LookupError(f"signal {number}")
+        signal.signal(signal.SIGUSR1, raise_own)
+        main = threading.main_thread().ident
+        threading.Timer(0.5, lambda: signal.pthread_kill(main, signal.SIGUSR1)).start()
+        try:
+            ks_2samp(x, y)
+        except LookupError as error:
+            print(json.dumps(str(error) == f"signal {int(signal.SIGUSR1)}"))
+    """
+    assert run_python(code) is True
 
 
 def test_the_module_was_built_for_release():

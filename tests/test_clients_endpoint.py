@@ -14,6 +14,7 @@ import pytest
 
 from unpredictabench.clients import Client, OpenAIClient, RetryPolicy
 from unpredictabench.errors import FatalClientError, InputError, SlotError
+from unpredictabench.extract import extract, reasoning_as_text
 from unpredictabench.records import Completion
 from unruly import KEY, FastClock, Say, Unruly, a_client, a_request, answer, asked, error
 
@@ -95,10 +96,20 @@ def test_wrong_json_is_tried_again_and_then_fails_the_slot(body):
     """A body that is no reply is repeated; when it stays so, only the slot fails."""
     _, _, [completion] = asked(Say(body), SEVEN)
     assert completion.attempts == 2
-    server, _, [failure] = asked(Say(body))
+    server, _, [first, failure] = asked(SEVEN, Say(body), n=2, concurrency=1)
+    assert first.text == "7"
     assert isinstance(failure, SlotError)
-    assert len(server.requests) == 4
-    assert "#0 got no answer in 4 attempts" in str(failure)
+    assert len(server.requests) == 1 + 4
+    assert "#1 got no answer in 4 attempts" in str(failure)
+
+
+def test_a_server_that_only_ever_sends_garbage_ends_the_run_soon():
+    """Where no reply ever came, three bodies that are none end the run and name what to check."""
+    server, clock, [failure] = asked(Say(b"<html>It works!</html>"))
+    assert isinstance(failure, FatalClientError)
+    assert len(server.requests) == 3
+    assert sum(clock.waits) < 2
+    assert "in 3 attempts: check that the base URL is that of an OpenAI-compatible" in str(failure)
 
 
 @pytest.mark.parametrize("how", ["drip", "hang"])
@@ -267,6 +278,10 @@ def test_cli_answer_in_reasoning(message, reasoning):
     assert completion.status == "empty_content"
     assert (completion.text, completion.reasoning) == (message["content"], reasoning)
     assert len(server.requests) == 1
+    form = a_request().task
+    assert {one.status for one in extract(completion, form)} == {"empty"}
+    [asked_for] = reasoning_as_text([completion])
+    assert {one.value for one in extract(asked_for, form) if one.reading == "lenient"} == {7.0}
 
 
 def test_cli_truncated_number():

@@ -97,14 +97,14 @@ def test_a_run_without_peculiarities_is_not_marked():
         Completion("t", i, str(i % 2), response_id=f"id{i}", model="m", created_at=float(i))
         for i in range(100)
     ]
-    assert marks(fair) == ()
-    assert marks([]) == ()
+    assert marks(fair) == {}
+    assert marks([]) == {}
 
 
 def test_replies_served_twice_are_counted():
     """Equal text with an equal id is a cached reply; equal text alone or id alone is not."""
     cached = answers("777", response_id="id")
-    assert repeated_replies(cached).startswith("2 answers repeat")
+    assert repeated_replies(cached).startswith("2 copies of text and response id")
     assert repeated_replies(answers("12", response_id="id")) is None
     assert repeated_replies(answers("77")) is None
 
@@ -124,7 +124,7 @@ def test_tasks_of_one_long_answer_are_marked(texts, is_marked):
     """Ten or more copies of one long text that fill most of a task raise the alarm."""
     said = copied_answers(answers(texts))
     assert (said is not None) == is_marked
-    assert said is None or "1 tasks got one long answer again and again, first 't'" in said
+    assert said is None or "1 task got one long answer again and again, first 't'" in said
 
 
 def test_a_model_that_changed_between_the_halves_is_named():
@@ -155,7 +155,7 @@ def test_numbers_that_changed_between_the_halves_are_marked():
     values = [pair for task in "abc" for pair in read(steady, task)]
     floats = [(c, dataclasses.replace(one, value=float(one.value))) for c, one in moved]
     said = shifted([*values, *floats])
-    assert said.startswith("the numbers of 1 tasks changed between the first and the second half")
+    assert said.startswith("the numbers of 1 task changed between the first and the second half")
     assert "first 'moved'" in said
     assert shifted(values) is None
     assert shifted([]) is None

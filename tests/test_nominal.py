@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference_onesample import jackknife, lehmer, multinomial_tail, pass_share, total_variation
+from unpredictabench import _native
 from unpredictabench.errors import InputError
 from unpredictabench.stats import (
     multinomial_at_n,
@@ -53,6 +54,14 @@ def test_critical_values_are_the_published_ones():
         result = multinomial_test(counts, np.full(k, 1 / k))
         attained = math.ceil(result.critical_value * 100 * k) / (100 * k)
         assert attained == pytest.approx(want, abs=6e-3)
+
+
+def test_nothing_passes_a_level_above_every_tail():
+    """At a level of 2 no statistic passes, and the kernels say so by none, not by a number."""
+    sizes = np.array([5], dtype=np.int64)
+    assert _native.tv_largest_passing(np.array([1, 2]), sizes, 2.0, None) == [None]
+    assert _native.pair_largest_passing(6, sizes, 2.0, None) == [None]
+    assert _native.pair_largest_passing(6, sizes, 0.5, None) != [None]
 
 
 def test_the_order_of_labels_changes_nothing():

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from unpredictabench.cli import group
 from unpredictabench.diagnose import calibrate
 from unpredictabench.errors import InputError
-from unpredictabench.stats import answers_needed, ks_1samp, power
+from unpredictabench.stats import _power, answers_needed, ks_1samp, power
 from unpredictabench.stats._power import spread_of
 from unpredictabench.streams import stream
 from unpredictabench.targets import target_from_spec
@@ -94,6 +94,14 @@ def test_answers_needed_agree_with_power():
     assert power(NORMAL, n, "shift", 0.5).power >= 0.8
     assert power(NORMAL, n - 1, "shift", 0.5).power < 0.8
     assert answers_needed(NORMAL, "shift", 1e-3, alpha=0.5, least_power=0.999) is None
+
+
+def test_no_effect_needs_no_search(monkeypatch):
+    """An effect of nothing is None before any test is made, for a law of whole numbers too."""
+    monkeypatch.setattr(_power, "_Test", lambda *_: pytest.fail("a test was made"))
+    for target in (NORMAL, target_from_spec({"family": "poisson", "params": {"rate": 18}})):
+        assert answers_needed(target, "shift", 0.0) is None
+        assert answers_needed(target, "scale", 1.0) is None
 
 
 def test_what_is_never_seen_says_so():

@@ -57,6 +57,22 @@ def test_a_simulated_run_is_stored_scored_and_resumed(shown):
     assert open_run("runs/sim-perfect").events[-1].data["n_new"] == 0
 
 
+@pytest.mark.parametrize(
+    ("model", "words", "ignored"),
+    [
+        ("sim:perfect", ("--temperature", "0.5", "--max-tokens", "9"), "temperature, max_tokens"),
+        ("sim:perfect", ("--temperature", "1.0", "--seed", "3"), None),
+        ("sim:perfect", ("--n-hint", "2"), "n_hint"),
+    ],
+)
+def test_words_that_a_model_does_not_take_are_named(shown, model, words, ignored):
+    """A temperature for a simulated model changes nothing, and the command says so."""
+    code, _, err = run(model, *SMALL, *words)
+    notes = [line for line in err.splitlines() if line.startswith("Note: ")]
+    said = f"Note: {model} takes no {ignored}: it changes nothing."
+    assert (code, notes) == (0, [said] if ignored else [])
+
+
 def test_words_decide_what_is_asked_and_where_it_goes(shown):
     """Category, style, sampling and seed reach the settings and name the folder."""
     code, _, _ = run(
@@ -289,11 +305,11 @@ def test_progress_is_shown_sparingly_and_the_last_always(monkeypatch, capsys, is
 
 
 def test_the_summary_tells_model_usage_failures_and_doubts(tmp_path):
-    """Everything the last session wrote is put into words."""
+    """The last session is put into words, and every doubt of any session, as last worded."""
     ending = {
         "reason": "incomplete",
         "failures": {"the server answered 503": 2},
-        "marks": ["the model changed"],
+        "marks": {"served": "the model changed"},
         "usage": {"n_requests": 5, "prompt_tokens": 1000, "completion_tokens": 20,
                   "n_estimated": 1, "cost": 0.5},
         "served": [{"model": "m-1", "fingerprint": "fp", "n_answers": 3,
@@ -302,12 +318,15 @@ def test_the_summary_tells_model_usage_failures_and_doubts(tmp_path):
     with open_writer(tmp_path, Settings("m", "v1", "h"), {}) as writer:
         writer.append(Completion("t", 0, "7"))
         writer.log("started")
+        writer.log("stopped", {"marks": {"served": "older wording", "copied": "a cache"}})
+        writer.log("resumed")
         writer.log("stopped", ending)
     assert list(summary(open_run(tmp_path))) == [
-        f"{tmp_path}: 1 of 1 answers stored, incomplete",
+        f"{tmp_path}: 1 of 1 answer stored, incomplete",
         "  Served as m-1 (fp): 3 answers, 1970-01-02 00:00 UTC to 1970-01-02 00:01 UTC",
-        "  Used so far: 5 requests, 1,000 + 20 tokens (1 answers estimated), cost 0.5",
+        "  Used so far: 5 requests, 1,000 + 20 tokens (1 answer estimated), cost 0.5",
         "  2 slots got no answer: the server answered 503",
         "  Suspicious: the model changed",
+        "  Suspicious: a cache",
         "  Repeat the command to ask what is missing; nothing stored is asked again.",
     ]

@@ -26,6 +26,7 @@ from unpredictabench.stats.sequential import (
     log_e_process,
 )
 from unpredictabench.streams import stream
+from unpredictabench.targets import target_from_spec
 from unpredictabench.tasks import load_suite
 
 ALPHA = 1e-4
@@ -307,3 +308,58 @@ def test_critical_values_need_answers_and_a_level(argument, n, alpha):
         critical_variation([0.5, 0.5], n, alpha=alpha)
     with pytest.raises(InputError, match=argument):
         stop_rule("curtail", [], n_samples=n, alpha=alpha)
+
+
+@pytest.mark.parametrize(
+    ("cdf", "left", "words", "argument"),
+    [
+        ([np.nan], [0.1], {}, "cdf"),
+        ([1.5], [0.1], {}, "cdf"),
+        ([0.5], [-0.1], {}, "cdf_left"),
+        ([0.5], [0.6], {}, "cdf_left"),
+        ([0.5], [np.nan], {}, "cdf_left"),
+        ([0.5], [0.5, 0.5], {}, "cdf_left"),
+        ([0.5], [0.5], {"critical": np.nan}, "critical"),
+        ([0.5], [0.5], {"critical": -1.0}, "critical"),
+        ([0.5], [0.5], {"n_invalid": -1}, "n_invalid"),
+        ([0.5], [0.5], {"n": 0}, "n"),
+    ],
+)
+def test_levels_and_distances_that_are_none_are_refused(cdf, left, words, argument):
+    """No NaN and nothing outside of its range decides that a task has failed."""
+    given = {"n": 10, "critical": 0.3, "n_invalid": 0} | words
+    n, critical = given.pop("n"), given.pop("critical")
+    with pytest.raises(InputError, match=f"^{argument} must"):
+        is_certain_failure(cdf, left, n, critical, **given)
+
+
+@pytest.mark.parametrize(
+    ("counts", "p", "critical", "argument"),
+    [
+        ([1, -1], [0.5, 0.5], 0.3, "counts"),
+        ([1, np.nan], [0.5, 0.5], 0.3, "counts"),
+        ([1, 1], [0.5, 0.9], 0.3, "probabilities"),
+        ([1, 1, 1], [0.5, 0.5], 0.3, "probabilities"),
+        ([1, 1], [0.5, 0.5], np.nan, "critical"),
+    ],
+)
+def test_label_counts_that_are_none_are_refused(counts, p, critical, argument):
+    """The same holds for labels."""
+    with pytest.raises(InputError, match=f"^{argument} must"):
+        is_certain_label_failure(counts, p, 10, critical)
+
+
+@pytest.mark.parametrize("alpha", [1 - 1e-16, 1 - 1e-12, 0.999999, 0.99])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"family": "normal", "params": {"mean": 0, "sd": 1}},
+        {"family": "poisson", "params": {"rate": 18}},
+    ],
+)
+def test_levels_near_one_have_a_critical_distance(spec, alpha):
+    """A level at which nearly everything fails ends the search as any other does."""
+    target = target_from_spec(spec)
+    for n in (1, 2, 10, 100):
+        distance = critical_distance(target, n, alpha=alpha)
+        assert 0 < distance <= critical_distance(target, n, alpha=0.5)

@@ -137,10 +137,11 @@ def test_a_broken_line_in_the_middle_is_named(tmp_path):
 
 
 def test_names_and_places_are_checked(tmp_path):
-    """An unknown suffix, a missing file, a folder that is not there and noise are refused."""
+    """An unknown suffix, a missing file, a file in place of a folder and noise are refused."""
     run = stored(tmp_path / "a", ["a"])
     with pytest.raises(InputError, match=r"file must end in .jsonl or .parquet, got 'x.csv'"):
         export_run(run, tmp_path / "x.csv")
+    (tmp_path / "no").touch()
     with pytest.raises(StoreError, match=r"no/x.jsonl cannot be written"):
         export_run(run, tmp_path / "no" / "x.jsonl")
     with pytest.raises(StoreError, match=r"no.jsonl cannot be read"):
@@ -148,7 +149,7 @@ def test_names_and_places_are_checked(tmp_path):
     (tmp_path / "x.parquet").write_bytes(b"noise")
     with pytest.raises(StoreError, match="is not a Parquet file"):
         import_run(tmp_path / "x.parquet", tmp_path / "b")
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["a", "x.parquet"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["a", "no", "x.parquet"]
 
 
 WRONG_FIELDS = {

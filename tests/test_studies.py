@@ -63,6 +63,27 @@ def test_sweep_refuses_what_it_cannot_do(tasks):
         sweep(answers_of(SimulatedClient("perfect"), tasks[:1], 5), [9])
 
 
+@pytest.mark.parametrize(
+    ("n", "words", "match"),
+    [
+        (2.7, {}, "n must be integers"),
+        (0, {}, "n must be one size or a list of sizes, each at least 1"),
+        ([], {}, "n must be one size or a list of sizes, each at least 1"),
+        ([[1]], {}, "n must be one size or a list of sizes, each at least 1"),
+        (1, {"alpha": 1.0}, "alpha must lie strictly between 0 and 1"),
+        (1, {"confidence_level": 0.0}, "confidence_level must lie strictly between 0 and 1"),
+        (1, {"n_resamples": 0}, "n_resamples must be an integer from 1"),
+    ],
+)
+def test_arguments_of_a_sweep_are_checked(tasks, n, words, match):
+    """Sizes, levels and resamples outside of their range are refused by name, and so is nothing."""
+    observed = answers_of(SimulatedClient("perfect"), tasks[:1], 3)
+    with pytest.raises(InputError, match=match):
+        sweep(observed, n, **words)
+    with pytest.raises(InputError, match="observed must hold a task"):
+        sweep([], 1)
+
+
 def test_differences_turn_with_the_models():
     """Swapping the models turns estimate and intervals round."""
     rng = stream("test", "difference")
@@ -160,7 +181,12 @@ def test_plan_scales_as_it_should():
     ("words", "match"),
     [
         ({"difference": 0.0}, "difference must be finite and not 0"),
-        ({"n_answers": 0}, "n_answers must be at least 1"),
+        ({"n_answers": 0}, "n_answers must be an integer from 1"),
+        ({"n_answers": 100.5}, "n_answers must be an integer from 1"),
+        ({"pilot_answers": float("nan")}, "pilot_answers must be an integer from 1"),
+        ({"difference": float("nan")}, "difference must be finite and not 0"),
+        ({"difference": "much"}, "difference must be finite and not 0"),
+        ({"confidence_level": 1.5}, "confidence_level must lie strictly between 0 and 1"),
         ({"least_power": 1.0}, "least_power must lie strictly between 0 and 1"),
     ],
 )
@@ -170,6 +196,29 @@ def test_plan_arguments_are_checked(words, match):
     given = {"pilot_answers": 100, "difference": 0.1, "n_answers": 100} | words
     with pytest.raises(InputError, match=match):
         plan(gaps, errors, families, **given)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "match"),
+    [
+        ("errors", None, "errors must hold every task of gaps"),
+        ("clusters", None, "clusters must hold every task of gaps"),
+        ("errors", -0.1, "errors must be finite .*, from 0"),
+        ("errors", float("nan"), "errors must be finite"),
+        ("gaps", float("nan"), "gaps must be differences of rates, in"),
+        ("gaps", 2.0, "gaps must be differences of rates, in"),
+    ],
+)
+def test_a_pilot_that_lacks_something_is_named(name, value, match):
+    """A task without error or family, and a number that is none, are told by their argument."""
+    gaps, errors, families = pilot(stream("test", "plan"))
+    given = {"gaps": dict(gaps), "errors": dict(errors), "clusters": dict(families)}
+    first = next(iter(gaps))
+    given[name] = {task: each for task, each in given[name].items() if task != first or value}
+    if value is not None:
+        given[name][first] = value
+    with pytest.raises(InputError, match=match):
+        plan(**given, pilot_answers=100, difference=0.1, n_answers=100)
 
 
 def test_plan_needs_two_families():

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from unpredictabench.cli.tasks import command
-from unpredictabench.errors import InputError, SuiteError
+from unpredictabench.errors import OutputError, SuiteError
 from unpredictabench.tasks import load_suite
 from unpredictabench.tasks.export import published_rows, rows
 
@@ -83,22 +83,18 @@ def test_export_in_the_published_layout(tmp_path):
     assert [row["prompt_text"] for row in data] == [task.prompt for task in load_suite()]
 
 
-def test_export_into_a_missing_folder(tmp_path):
-    """A folder that does not exist is an error before anything is written."""
-    with pytest.raises(InputError, match="PATH must be a file that can be written"):
-        run("export", str(tmp_path / "none" / "x.json"))
+@pytest.mark.parametrize("words", [("export",), ("build", "-o")])
+def test_a_path_that_cannot_be_written_is_named(tmp_path, words):
+    """A file where a folder must be is an error that names the path, for building too."""
+    (tmp_path / "none").touch()
+    with pytest.raises(OutputError, match="none/x.json cannot be written"):
+        run(*words, str(tmp_path / "none" / "x.json"))
 
 
 def test_an_audit_of_nothing_is_no_success():
     """Filters that leave no task to check end in an error."""
     with pytest.raises(SuiteError, match="nothing was checked"):
         run("audit", "--category", "shuffling", "--family", "poisson")
-
-
-def test_build_into_a_missing_folder(tmp_path):
-    """A path that cannot be written is an error that names it, for building too."""
-    with pytest.raises(InputError, match="PATH must be a file that can be written"):
-        run("build", "-o", str(tmp_path / "none" / "x.json"))
 
 
 def test_build(tmp_path):

@@ -418,3 +418,51 @@ def test_cdfs_are_probabilities_at_the_ends_of_floats():
             assert ((lower >= 0) & (lower <= upper) & (upper <= 1)).all(), task.id
             assert (np.diff(upper) >= 0).all(), task.id
             assert (upper[0], upper[-1]) == (0.0, 1.0), task.id
+
+
+@pytest.mark.parametrize(
+    ("mean", "shape", "q", "x"),
+    [
+        # mpmath, 60 digits: the quantiles to which the textbook's formula gives the level.
+        (1, 1e6, 0.1, 0.9987187701593465),
+        (1, 1e6, 0.999, 1.003094508828916),
+        (1, 1e-3, 0.5, 0.00219299405632451),
+        (1, 1e-3, 0.999, 190.6096962510897),
+        (1, 1e-6, 0.9, 6.332697177138677e-05),
+        (5, 2e5, 1e-6, 4.882507528933801),
+    ],
+)
+def test_narrow_and_wide_inverse_gaussians(mean, shape, q, x):
+    """Where SciPy warns, or is wrong without a warning, cdf and quantile are right all the same."""
+    law = target_from_spec({"family": "inverse-gaussian", "params": {"mean": mean, "shape": shape}})
+    assert law.ppf(q) == pytest.approx(x, rel=1e-12)
+    assert law.cdf(x) == pytest.approx(q, rel=1e-9)
+    levels = np.array([0.0, 1e-300, 1e-15, 0.1, 0.5, 0.9, 1 - 1e-15])
+    values = law.ppf(levels)
+    assert np.isfinite(values).all()
+    assert (np.diff(values) >= 0).all()
+
+
+@pytest.mark.parametrize("width", [1e-15, 1e-12, 1e-6])
+@pytest.mark.parametrize("low", [0.001, 1.0, 40.0])
+def test_quantiles_stay_in_a_narrow_window(low, width):
+    """No quantile of a truncated normal lies outside of its window, however narrow that is."""
+    window = {"low": low, "high": low * (1 + width)}
+    law = target_from_spec({"family": "truncated-normal", "params": {"mean": 0, "sd": 1, **window}})
+    values = law.ppf(np.linspace(0, 1, 101))
+    assert (values >= window["low"]).all()
+    assert (values <= window["high"]).all()
+
+
+@pytest.mark.parametrize(
+    "window",
+    [
+        {"mean": 1e30, "sd": 1, "low": 0, "high": 1},
+        {"mean": 0, "sd": 1, "low": 1e15, "high": 2e15},
+        {"mean": 0, "sd": 1, "low": -2e15, "high": -1e15},
+    ],
+)
+def test_a_window_that_no_normal_reaches_is_refused(window):
+    """A window without width, or out of reach of SciPy, in standard deviations is named."""
+    with pytest.raises(InputError, match=r"truncated-normal.sd must leave low and high apart"):
+        target_from_spec({"family": "truncated-normal", "params": window})

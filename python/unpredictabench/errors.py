@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
 
 class UnpredictabenchError(Exception):
@@ -63,6 +64,28 @@ class StoreError(UnpredictabenchError):
     """A run folder cannot be read or written; nothing already stored is lost."""
 
 
+class OutputError(UnpredictabenchError):
+    """A file or folder that was asked for cannot be written; what was there before stays.
+
+    Parameters
+    ----------
+    path : Path
+        What was to be written.
+    error : OSError
+        Why it could not be.
+    """
+
+    def __init__(self, path: Path, error: OSError) -> None:
+        self.path, self.error = path, error
+        super().__init__(
+            f"{path} cannot be written ({error.strerror or error}): make room, make the folder "
+            f"{path.parent} writable or choose another place, then run the same command again"
+        )
+
+    def __reduce__(self) -> tuple[type, tuple[Path, OSError]]:
+        return type(self), (self.path, self.error)
+
+
 class ClientError(UnpredictabenchError):
     """A model could not be asked; what was stored before stays."""
 
@@ -86,3 +109,14 @@ def nearest(name: object, names: Iterable[str], n: int = 3) -> str:
     listed = list(names)
     close = get_close_matches(str(name), listed, n=n, cutoff=0.4)
     return ", ".join(close or listed[:12])
+
+
+def counted(n: int, noun: str, plural: str | None = None) -> str:
+    """Write a number and what it counts.
+
+    Examples
+    --------
+    >>> counted(1, "task"), counted(1234, "task"), counted(0, "reply", "replies")
+    ('1 task', '1,234 tasks', '0 replies')
+    """
+    return f"{n:,} {noun if n == 1 else plural or f'{noun}s'}"

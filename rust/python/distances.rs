@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 
-use super::{PyRows, PyTruths, detached, interrupted};
-use crate::batch::map_rows;
-use crate::distances::{self, Distance, Kind, Options};
-use crate::error::{Error, Result};
-use crate::permutation::{Partial, Permuted, join};
-use crate::resampling::RowStreams;
+use crate::{PyRows, PyTruths, Reply, detached};
+use unpredictabench::batch::map_rows;
+use unpredictabench::distances::{self, Distance, Kind, Options};
+use unpredictabench::error::{Error, Result};
+use unpredictabench::permutation::{Partial, Permuted, join};
+use unpredictabench::resampling::RowStreams;
 
 /// Replicates computed between two looks at Ctrl-C, at the least.
 const REPLICATES_A_PART: usize = 1024;
@@ -47,12 +47,12 @@ pub(super) fn distance<'py>(
     y: PyTruths<'py>,
     options: PyOptions,
     workers: Option<usize>,
-) -> PyResult<Bound<'py, PyArray1<f64>>> {
+) -> Reply<Bound<'py, PyArray1<f64>>> {
     let (rows, truths, options) = (x.view()?, y.view()?, options.parse()?);
     let mut out = vec![0.0; rows.len()];
-    detached(py, || {
+    detached(py, |interrupt| {
         let distance = Distance::new(options, truths.shared());
-        map_rows(&mut out, workers, &mut interrupted, distances::Scratch::default, |i, scratch| {
+        map_rows(&mut out, workers, interrupt, distances::Scratch::default, |i, scratch| {
             match truths.of(i)? {
                 Some(truth) if !rows.row(i).is_empty() => {
                     Ok(distance.of(rows.row(i), truth.as_ref(), scratch))
@@ -73,7 +73,7 @@ pub(super) fn null_moments<'py>(
     statistic: &str,
     with_deviation: bool,
     workers: Option<usize>,
-) -> PyResult<Pair<'py>> {
+) -> Reply<Pair<'py>> {
     let (rows, truths) = (x.view()?, y.view()?);
     let moments = match statistic {
         "wasserstein" if with_deviation => distances::wasserstein_moments,
@@ -81,8 +81,8 @@ pub(super) fn null_moments<'py>(
         _ => distances::energy_moments,
     };
     let mut out = vec![(0.0, 0.0); rows.len()];
-    detached(py, || {
-        map_rows(&mut out, workers, &mut interrupted, distances::Scratch::default, |i, scratch| {
+    detached(py, |interrupt| {
+        map_rows(&mut out, workers, interrupt, distances::Scratch::default, |i, scratch| {
             match truths.of(i)? {
                 Some(truth) if !rows.row(i).is_empty() => {
                     Ok(moments(rows.row(i), truth.as_ref(), scratch))
@@ -106,31 +106,25 @@ pub(super) fn permutation<'py>(
     n_resamples: usize,
     stream: (u64, u64),
     workers: Option<usize>,
-) -> PyResult<Triple<'py>> {
+) -> Reply<Triple<'py>> {
     let (rows, truths) = (x.view()?, y.view()?);
     let kind = if statistic == "wasserstein" { Kind::Wasserstein } else { Kind::EnergySquared };
     let n_parts = n_resamples.div_ceil(REPLICATES_A_PART);
     let mut parts = vec![Partial::default(); rows.len() * n_parts];
-    detached(py, || {
-        map_rows(
-            &mut parts,
-            workers,
-            &mut interrupted,
-            distances::Scratch::default,
-            |k, scratch| {
-                let (i, part) = (k / n_parts, k % n_parts);
-                let first = part * REPLICATES_A_PART;
-                let range = first..n_resamples.min(first + REPLICATES_A_PART);
-                let streams = RowStreams { seed: stream.0, row: stream.1 + i as u64 };
-                match truths.of(i)? {
-                    Some(truth) if !rows.row(i).is_empty() => {
-                        let work = (streams, range);
-                        distances::permuted(rows.row(i), truth.as_ref(), kind, work, scratch)
-                    }
-                    _ => Ok(Partial::default()),
+    detached(py, |interrupt| {
+        map_rows(&mut parts, workers, interrupt, distances::Scratch::default, |k, scratch| {
+            let (i, part) = (k / n_parts, k % n_parts);
+            let first = part * REPLICATES_A_PART;
+            let range = first..n_resamples.min(first + REPLICATES_A_PART);
+            let streams = RowStreams { seed: stream.0, row: stream.1 + i as u64 };
+            match truths.of(i)? {
+                Some(truth) if !rows.row(i).is_empty() => {
+                    let work = (streams, range);
+                    distances::permuted(rows.row(i), truth.as_ref(), kind, work, scratch)
                 }
-            },
-        )
+                _ => Ok(Partial::default()),
+            }
+        })
     })?;
     let mut out = Vec::with_capacity(rows.len());
     for (i, parts) in parts.chunks(n_parts).enumerate() {
@@ -155,14 +149,14 @@ pub(super) fn distance_bootstrap<'py>(
     n_resamples: usize,
     stream: (u64, u64),
     workers: Option<usize>,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
+) -> Reply<Bound<'py, PyArray2<f64>>> {
     let (rows, truths, options) = (x.view()?, y.view()?, options.parse()?);
     let out = PyArray2::<f64>::zeros(py, [rows.len(), n_resamples], false);
     let mut writable = out.try_readwrite()?;
     let cells = writable.as_slice_mut()?;
-    detached(py, || {
+    detached(py, |interrupt| {
         let distance = Distance::new(options, truths.shared());
-        map_rows(cells, workers, &mut interrupted, distances::Scratch::default, |k, scratch| {
+        map_rows(cells, workers, interrupt, distances::Scratch::default, |k, scratch| {
             let (i, replicate) = (k / n_resamples, k % n_resamples);
             let streams = RowStreams { seed: stream.0, row: stream.1 + i as u64 };
             let make_truth = || Ok(truths.of(i)?.map(Cow::into_owned));
@@ -181,7 +175,7 @@ pub(super) fn wasserstein_weighted(
     y: PyReadonlyArray1<'_, f64>,
     y_weights: PyReadonlyArray1<'_, f64>,
     p: f64,
-) -> PyResult<f64> {
+) -> Reply<f64> {
     Ok(distances::wasserstein_weighted(
         (x.as_slice()?, x_weights.as_slice()?),
         (y.as_slice()?, y_weights.as_slice()?),
@@ -196,7 +190,7 @@ pub(super) fn energy_weighted(
     x_weights: PyReadonlyArray1<'_, f64>,
     y: PyReadonlyArray1<'_, f64>,
     y_weights: PyReadonlyArray1<'_, f64>,
-) -> PyResult<f64> {
+) -> Reply<f64> {
     Ok(distances::energy_weighted(
         (x.as_slice()?, x_weights.as_slice()?),
         (y.as_slice()?, y_weights.as_slice()?),

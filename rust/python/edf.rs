@@ -3,14 +3,14 @@
 use numpy::{PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 
-use super::onesample::{Column, count, same_length};
-use super::{PyRows, PyTruths, detached, interrupted};
-use crate::batch::map_rows;
-use crate::crossing::Scratch;
-use crate::edf::Corners;
-use crate::error::{Error, Result};
-use crate::midranks::{Kind, Midranks, Outcome};
-use crate::{anderson, cramer, kuiper};
+use crate::onesample::{Column, count, same_length};
+use crate::{PyRows, PyTruths, Reply, detached};
+use unpredictabench::batch::map_rows;
+use unpredictabench::crossing::Scratch;
+use unpredictabench::edf::Corners;
+use unpredictabench::error::{Error, Result};
+use unpredictabench::midranks::{Kind, Midranks, Outcome};
+use unpredictabench::{anderson, cramer, kuiper};
 
 fn kind(name: &str) -> Result<Kind> {
     match name {
@@ -29,13 +29,13 @@ pub(super) fn edf_statistics<'py>(
     cdf_left: PyReadonlyArray1<'py, f64>,
     kind: &str,
     workers: Option<usize>,
-) -> PyResult<Column<'py, f64>> {
+) -> Reply<Column<'py, f64>> {
     let (kind, cdf) = (self::kind(kind)?, cdf.view()?);
     let cdf_left = cdf.beside("cdf_left", cdf_left.as_slice()?)?;
     let mut out = vec![f64::NAN; cdf.len()];
     let buffers = || (Corners::default(), Vec::new());
-    detached(py, || {
-        map_rows(&mut out, workers, &mut interrupted, buffers, |i, (corners, order)| {
+    detached(py, |interrupt| {
+        map_rows(&mut out, workers, interrupt, buffers, |i, (corners, order)| {
             corners.fill(cdf.row(i), cdf_left.row(i), order);
             let n = cdf.row(i).len() as f64;
             Ok(match kind {
@@ -56,12 +56,12 @@ pub(super) fn edf_tails<'py>(
     statistic: PyReadonlyArray1<'py, f64>,
     kind: &str,
     workers: Option<usize>,
-) -> PyResult<(Column<'py, f64>, Column<'py, bool>)> {
+) -> Reply<(Column<'py, f64>, Column<'py, bool>)> {
     let (kind, n, statistic) = (self::kind(kind)?, n.as_slice()?, statistic.as_slice()?);
     same_length("statistic", statistic.len(), n.len())?;
     let mut out = vec![(f64::NAN, false); n.len()];
-    detached(py, || {
-        map_rows(&mut out, workers, &mut interrupted, Scratch::default, |i, scratch| {
+    detached(py, |interrupt| {
+        map_rows(&mut out, workers, interrupt, Scratch::default, |i, scratch| {
             let size = count("n", n[i])?;
             Ok(match kind {
                 Kind::Kuiper => kuiper::tail(size, statistic[i], scratch),
@@ -86,14 +86,14 @@ pub(super) fn edf_2samp<'py>(
     n_resamples: u64,
     seed: u64,
     workers: Option<usize>,
-) -> PyResult<(Column<'py, f64>, Column<'py, f64>, Column<'py, bool>)> {
+) -> Reply<(Column<'py, f64>, Column<'py, f64>, Column<'py, bool>)> {
     let (kind, rows, truths) = (self::kind(kind)?, x.view()?, y.view()?);
     let mut out = vec![Outcome { statistic: 0.0, pvalue: 1.0, is_exact: true }; rows.len()];
-    detached(py, || {
+    detached(py, |interrupt| {
         map_rows(
             &mut out,
             workers,
-            &mut interrupted,
+            interrupt,
             || (),
             |i, ()| {
                 let truth = truths.of(i)?;

@@ -19,7 +19,9 @@
 
 use pyo3::prelude::*;
 
-use crate::error::{Error, Result};
+use unpredictabench::error::{Error, Result};
+
+use crate::Reply;
 
 type OfOne = unsafe extern "C" fn(*const f64, isize) -> f64;
 type OfTwo = unsafe extern "C" fn(*const f64, isize, *const f64, isize) -> f64;
@@ -36,7 +38,7 @@ pub(super) struct Function {
 impl Function {
     /// Take over code at `address` (proof above) of one or two samples, that `owner` keeps alive.
     #[new]
-    fn new(owner: Py<PyAny>, address: usize, n_samples: usize) -> PyResult<Self> {
+    fn new(owner: Py<PyAny>, address: usize, n_samples: usize) -> Reply<Self> {
         if address == 0 || !(1..=2).contains(&n_samples) {
             return Err(Error::argument("address", "be that of a compiled function", address))?;
         }

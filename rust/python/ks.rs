@@ -3,14 +3,14 @@
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 
-use super::{PyCounts, PyRows, PyTruth, PyTruths, detached, interrupted};
-use crate::batch::map_rows;
-use crate::error::{Error, Result};
-use crate::ks::{self, Method, Outcome, Scratch};
-use crate::ks_bootstrap::{Replicates, Resampled};
-use crate::resampling::RowStreams;
-use crate::smirnov::{self, Side};
-use crate::truth::Truth;
+use crate::{PyCounts, PyRows, PyTruth, PyTruths, Reply, detached};
+use unpredictabench::batch::map_rows;
+use unpredictabench::error::{Error, Result};
+use unpredictabench::ks::{self, Method, Outcome, Scratch};
+use unpredictabench::ks_bootstrap::{Replicates, Resampled};
+use unpredictabench::resampling::RowStreams;
+use unpredictabench::smirnov::{self, Side};
+use unpredictabench::truth::Truth;
 
 pub(super) fn side(alternative: &str) -> Result<Side> {
     match alternative {
@@ -58,12 +58,12 @@ pub(super) fn ks_2samp<'py>(
     alternative: &str,
     method: &str,
     workers: Option<usize>,
-) -> PyResult<Columns<'py>> {
+) -> Reply<Columns<'py>> {
     let (side, method) = (side(alternative)?, self::method(method)?);
     let (rows, truths, n_invalid) = (x.view()?, y.view()?, n_invalid.view()?);
     let mut out = vec![Outcome::UNDEFINED; rows.len()];
-    detached(py, || {
-        map_rows(&mut out, workers, &mut interrupted, Scratch::default, |i, scratch| {
+    detached(py, |interrupt| {
+        map_rows(&mut out, workers, interrupt, Scratch::default, |i, scratch| {
             let Some(truth) = truths.of(i)? else { return Ok(Outcome::UNDEFINED) };
             ks::test(rows.row(i), &truth, n_invalid(i), side, method, scratch)
         })
@@ -94,18 +94,18 @@ pub(super) fn ks_2samp_one(
     n_invalid: i64,
     alternative: &str,
     method: &str,
-) -> PyResult<(f64, f64, i8, f64, f64, bool)> {
+) -> Reply<(f64, f64, i8, f64, f64, bool)> {
     let (side, method) = (side(alternative)?, self::method(method)?);
     let sample = x.as_slice()?;
     let mut scratch = Scratch::default();
     let o = match &y {
         PyDraws::Prepared(truth) => {
             let truth = &truth.inner;
-            detached(py, || ks::test(sample, truth, n_invalid, side, method, &mut scratch))
+            detached(py, |_| ks::test(sample, truth, n_invalid, side, method, &mut scratch))
         }
         PyDraws::Raw(draws) => {
             let draws = draws.as_slice()?;
-            detached(py, || {
+            detached(py, |_| {
                 if draws.is_empty() {
                     return Ok(Outcome::UNDEFINED);
                 }
@@ -124,9 +124,9 @@ pub(super) fn ks_critical_h(
     m: i64,
     alpha: f64,
     alternative: &str,
-) -> PyResult<i64> {
+) -> Reply<i64> {
     let side = side(alternative)?;
-    detached(py, || Ok(smirnov::critical_h(n, m, alpha, side)))
+    detached(py, |_| Ok(smirnov::critical_h(n, m, alpha, side)))
 }
 
 /// Bootstrap replicates of the statistic, one row of `n_resamples` a pair.
@@ -144,31 +144,25 @@ pub(super) fn ks_bootstrap<'py>(
     first_row: u64,
     resample_both: bool,
     workers: Option<usize>,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
+) -> Reply<Bound<'py, PyArray2<f64>>> {
     let resampled = if resample_both { Resampled::Both } else { Resampled::Sample };
     let (rows, truths) = (x.view()?, y.view()?);
     let mut out = vec![f64::NAN; rows.len() * n_resamples];
-    detached(py, || {
+    detached(py, |interrupt| {
         let scratch = || (usize::MAX, Scratch::default(), Replicates::default());
-        map_rows(
-            &mut out,
-            workers,
-            &mut interrupted,
-            scratch,
-            |k, (prepared, scratch, replicates)| {
-                let (i, replicate) = (k / n_resamples, k % n_resamples);
-                if *prepared != i {
-                    let Some(truth) = truths.of(i)? else { return Ok(f64::NAN) };
-                    let ranks = scratch.rank(rows.row(i), &truth);
-                    replicates.prepare(ranks, truth.len(), resampled);
-                    *prepared = i;
-                }
-                let streams = RowStreams { seed, row: first_row + i as u64 };
-                Ok(replicates.statistic(&mut streams.replicate(replicate)))
-            },
-        )
+        map_rows(&mut out, workers, interrupt, scratch, |k, (prepared, scratch, replicates)| {
+            let (i, replicate) = (k / n_resamples, k % n_resamples);
+            if *prepared != i {
+                let Some(truth) = truths.of(i)? else { return Ok(f64::NAN) };
+                let ranks = scratch.rank(rows.row(i), &truth);
+                replicates.prepare(ranks, truth.len(), resampled);
+                *prepared = i;
+            }
+            let streams = RowStreams { seed, row: first_row + i as u64 };
+            Ok(replicates.statistic(&mut streams.replicate(replicate)))
+        })
     })?;
-    PyArray1::from_vec(py, out).reshape([rows.len(), n_resamples])
+    Ok(PyArray1::from_vec(py, out).reshape([rows.len(), n_resamples])?)
 }
 
 /// P-values of integer statistics as if no two values were equal.
@@ -179,16 +173,16 @@ pub(super) fn ks_2samp_untied<'py>(
     m: PyReadonlyArray1<'py, i64>,
     h: PyReadonlyArray1<'py, i64>,
     workers: Option<usize>,
-) -> PyResult<Column<'py, f64>> {
+) -> Reply<Column<'py, f64>> {
     let (n, m, h) = (n.as_slice()?, m.as_slice()?, h.as_slice()?);
     super::onesample::same_length("m", m.len(), n.len())?;
     super::onesample::same_length("h", h.len(), n.len())?;
     let mut out = vec![f64::NAN; n.len()];
-    detached(py, || {
+    detached(py, |interrupt| {
         map_rows(
             &mut out,
             workers,
-            &mut interrupted,
+            interrupt,
             || (),
             |i, ()| Ok(smirnov::tail_untied(n[i], m[i], h[i], Side::Both).p),
         )

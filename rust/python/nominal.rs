@@ -3,14 +3,14 @@
 use numpy::{PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 
-use super::onesample::{Column, count, same_length};
-use super::{detached, interrupted};
-use crate::batch::map_rows;
-use crate::error::{Error, Result};
-use crate::multinomial::{
+use crate::onesample::{Column, count, same_length};
+use crate::{Reply, detached};
+use unpredictabench::batch::map_rows;
+use unpredictabench::error::{Error, Result};
+use unpredictabench::multinomial::{
     Cell, MAX_STATES, Sampler, TotalVariation, largest_passing, pair_cells, pool_share, upper_tail,
 };
-use crate::rng::Stream;
+use unpredictabench::rng::Stream;
 
 /// Draws of one Monte Carlo task.
 const DRAWS_A_BLOCK: usize = 10_000;
@@ -28,10 +28,10 @@ fn each_row<T: Send + Clone + Default>(
     n: &[i64],
     workers: Option<usize>,
     row: impl Fn(usize, usize) -> Result<T> + Sync + Send,
-) -> PyResult<Vec<T>> {
+) -> Reply<Vec<T>> {
     let mut out = vec![T::default(); n.len()];
-    detached(py, || {
-        map_rows(&mut out, workers, &mut interrupted, || (), |i, ()| row(i, count("n", n[i])?))
+    detached(py, |interrupt| {
+        map_rows(&mut out, workers, interrupt, || (), |i, ()| row(i, count("n", n[i])?))
     })?;
     Ok(out)
 }
@@ -48,7 +48,7 @@ pub(super) fn tv_tails<'py>(
     n: PyReadonlyArray1<'py, i64>,
     excess: PyReadonlyArray1<'py, i64>,
     workers: Option<usize>,
-) -> PyResult<Column<'py, f64>> {
+) -> Reply<Column<'py, f64>> {
     let numerators = unsigned("p", numerators.as_slice()?)?;
     let law = TotalVariation { numerators: &numerators, denominator: numerators.iter().sum() };
     let (n, excess) = (n.as_slice()?, excess.as_slice()?);
@@ -65,7 +65,7 @@ pub(super) fn tv_tails<'py>(
     Ok(out.to_pyarray(py))
 }
 
-/// The largest statistic whose tail exceeds alpha, as for `tv_tails`; -1 where there is none.
+/// The largest statistic whose tail exceeds alpha, as for `tv_tails`; none where even 0 fails.
 #[pyfunction]
 pub(super) fn tv_largest_passing<'py>(
     py: Python<'py>,
@@ -73,15 +73,14 @@ pub(super) fn tv_largest_passing<'py>(
     n: PyReadonlyArray1<'py, i64>,
     alpha: f64,
     workers: Option<usize>,
-) -> PyResult<Column<'py, i64>> {
+) -> Reply<Vec<Option<u64>>> {
     let numerators = unsigned("p", numerators.as_slice()?)?;
     let law = TotalVariation { numerators: &numerators, denominator: numerators.iter().sum() };
-    let out = each_row(py, n.as_slice()?, workers, |_, size| {
+    each_row(py, n.as_slice()?, workers, |_, size| {
         let (cells, total) = law.null_cells(size);
         let largest = largest_passing(&cells, total, size, law.largest(size), alpha)?;
-        Ok(largest.map_or(-1, |cost| to_i64(cost as u64 * law.unit(size))))
-    })?;
-    Ok(out.to_pyarray(py))
+        Ok(largest.map(|cost| cost as u64 * law.unit(size)))
+    })
 }
 
 /// Shares of subsets of a pool of counts whose statistic is at most `largest`, and their errors.
@@ -94,7 +93,7 @@ pub(super) fn tv_pool_shares<'py>(
     n: PyReadonlyArray1<'py, i64>,
     largest: PyReadonlyArray1<'py, i64>,
     workers: Option<usize>,
-) -> PyResult<(Column<'py, f64>, Column<'py, f64>)> {
+) -> Reply<(Column<'py, f64>, Column<'py, f64>)> {
     let numerators = unsigned("p", numerators.as_slice()?)?;
     let law = TotalVariation { numerators: &numerators, denominator: numerators.iter().sum() };
     let counts = unsigned("counts", counts.as_slice()?)?;
@@ -125,7 +124,7 @@ pub(super) fn pair_tails<'py>(
     n: PyReadonlyArray1<'py, i64>,
     pairs: PyReadonlyArray1<'py, i64>,
     workers: Option<usize>,
-) -> PyResult<Column<'py, f64>> {
+) -> Reply<Column<'py, f64>> {
     let (n, pairs) = (n.as_slice()?, pairs.as_slice()?);
     same_length("pairs", pairs.len(), n.len())?;
     let out = each_row(py, n, workers, |i, size| {
@@ -136,7 +135,7 @@ pub(super) fn pair_tails<'py>(
     Ok(out.to_pyarray(py))
 }
 
-/// The largest number of pairs whose tail exceeds alpha; -1 where there is none.
+/// The largest number of pairs whose tail exceeds alpha; none where even 0 fails.
 #[pyfunction]
 pub(super) fn pair_largest_passing<'py>(
     py: Python<'py>,
@@ -144,13 +143,12 @@ pub(super) fn pair_largest_passing<'py>(
     n: PyReadonlyArray1<'py, i64>,
     alpha: f64,
     workers: Option<usize>,
-) -> PyResult<Column<'py, i64>> {
-    let out = each_row(py, n.as_slice()?, workers, |_, size| {
+) -> Reply<Vec<Option<u64>>> {
+    each_row(py, n.as_slice()?, workers, |_, size| {
         let (cells, total) = pair_cells(n_cells, size);
         let largest = largest_passing(&cells, total, size, size * (size - 1) / 2, alpha)?;
-        Ok(largest.map_or(-1, |pairs| to_i64(pairs as u64)))
-    })?;
-    Ok(out.to_pyarray(py))
+        Ok(largest.map(|pairs| pairs as u64))
+    })
 }
 
 /// The `keep` largest of many draws of the statistic under the null, in falling order.
@@ -163,15 +161,15 @@ pub(super) fn tv_largest_draws<'py>(
     keep: usize,
     seed: u64,
     workers: Option<usize>,
-) -> PyResult<Column<'py, f64>> {
+) -> Reply<Column<'py, f64>> {
     let probabilities = probabilities.as_slice()?;
     let mut out = vec![Vec::new(); n_resamples.div_ceil(DRAWS_A_BLOCK)];
-    detached(py, || {
+    detached(py, |interrupt| {
         let sampler = Sampler::new(probabilities, n);
         map_rows(
             &mut out,
             workers,
-            &mut interrupted,
+            interrupt,
             || (),
             |block, ()| {
                 let mut stream = Stream::new(seed, n as u64, block as u64);
@@ -200,15 +198,15 @@ pub(super) fn tv_count_draws(
     n_resamples: usize,
     seed: u64,
     workers: Option<usize>,
-) -> PyResult<u64> {
+) -> Reply<u64> {
     let probabilities = probabilities.as_slice()?;
     let mut out = vec![0u64; n_resamples.div_ceil(DRAWS_A_BLOCK)];
-    detached(py, || {
+    detached(py, |interrupt| {
         let sampler = Sampler::new(probabilities, n);
         map_rows(
             &mut out,
             workers,
-            &mut interrupted,
+            interrupt,
             || (),
             |block, ()| {
                 let mut stream = Stream::new(seed, n as u64, block as u64);

@@ -3,13 +3,13 @@
 use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 
-use super::ks::side;
-use super::{PyCounts, PyRows, detached, interrupted};
-use crate::batch::map_rows;
-use crate::crossing::Scratch;
-use crate::error::{Error, Result};
-use crate::onesample::{self, EXACT_OBSERVATIONS};
-use crate::smirnov::{Side, Tail};
+use crate::ks::side;
+use crate::{PyCounts, PyRows, Reply, detached};
+use unpredictabench::batch::map_rows;
+use unpredictabench::crossing::Scratch;
+use unpredictabench::error::{Error, Result};
+use unpredictabench::onesample::{self, EXACT_OBSERVATIONS};
+use unpredictabench::smirnov::{Side, Tail};
 
 pub(super) type Column<'py, T> = Bound<'py, PyArray1<T>>;
 
@@ -42,14 +42,14 @@ pub(super) fn ks_1samp_statistic<'py>(
     n_invalid: PyCounts<'py>,
     alternative: &str,
     workers: Option<usize>,
-) -> PyResult<(Column<'py, f64>, Column<'py, f64>, Column<'py, i8>)> {
+) -> Reply<(Column<'py, f64>, Column<'py, f64>, Column<'py, i8>)> {
     let side = side(alternative)?;
     let (rows, n_invalid) = (x.view()?, n_invalid.view()?);
     let cdf = rows.beside("cdf", cdf.as_slice()?)?;
     let cdf_left = rows.beside("cdf_left", cdf_left.as_slice()?)?;
     let mut out = vec![(f64::NAN, f64::NAN, 0i8); rows.len()];
-    detached(py, || {
-        map_rows(&mut out, workers, &mut interrupted, Vec::new, |i, order| {
+    detached(py, |interrupt| {
+        map_rows(&mut out, workers, interrupt, Vec::new, |i, order| {
             let lost = count("n_invalid", n_invalid(i))?;
             if rows.row(i).len() + lost == 0 {
                 return Ok((f64::NAN, f64::NAN, 0));
@@ -72,12 +72,12 @@ pub(super) fn ks_1samp_continuous<'py>(
     distance: PyReadonlyArray1<'py, f64>,
     alternative: &str,
     workers: Option<usize>,
-) -> PyResult<(Column<'py, f64>, Column<'py, f64>)> {
+) -> Reply<(Column<'py, f64>, Column<'py, f64>)> {
     let (side, n, distance) = (side(alternative)?, n.as_slice()?, distance.as_slice()?);
     same_length("distance", distance.len(), n.len())?;
     let mut out = vec![Tail::ONE; n.len()];
-    detached(py, || {
-        map_rows(&mut out, workers, &mut interrupted, Scratch::default, |i, scratch| {
+    detached(py, |interrupt| {
+        map_rows(&mut out, workers, interrupt, Scratch::default, |i, scratch| {
             let n = count("n", n[i])?;
             Ok(if n > EXACT_OBSERVATIONS {
                 onesample::asymptotic(n, distance[i], side)
@@ -98,12 +98,12 @@ pub(super) fn ks_1samp_stepped<'py>(
     above: PyReadonlyArray1<'py, f64>,
     alternative: &str,
     workers: Option<usize>,
-) -> PyResult<(Column<'py, f64>, Column<'py, f64>)> {
+) -> Reply<(Column<'py, f64>, Column<'py, f64>)> {
     let (side, below) = (side(alternative)?, below.view()?);
     let above = below.beside("above", above.as_slice()?)?;
     let mut out = vec![Tail::ONE; below.len()];
-    detached(py, || {
-        map_rows(&mut out, workers, &mut interrupted, Scratch::default, |i, scratch| {
+    detached(py, |interrupt| {
+        map_rows(&mut out, workers, interrupt, Scratch::default, |i, scratch| {
             let n = below.row(i).len();
             Ok(onesample::stepped(n, below.row(i), above.row(i), side, scratch))
         })
@@ -118,11 +118,11 @@ pub(super) fn ks_1samp_critical<'py>(
     n: PyReadonlyArray1<'py, i64>,
     alpha: f64,
     workers: Option<usize>,
-) -> PyResult<Column<'py, f64>> {
+) -> Reply<Column<'py, f64>> {
     let n = n.as_slice()?;
     let mut out = vec![f64::NAN; n.len()];
-    detached(py, || {
-        map_rows(&mut out, workers, &mut interrupted, Scratch::default, |i, scratch| {
+    detached(py, |interrupt| {
+        map_rows(&mut out, workers, interrupt, Scratch::default, |i, scratch| {
             Ok(onesample::critical_distance(count("n", n[i])?, alpha, scratch))
         })
     })?;
@@ -137,16 +137,16 @@ pub(super) fn ks_2samp_critical<'py>(
     m: i64,
     alpha: f64,
     workers: Option<usize>,
-) -> PyResult<Column<'py, i64>> {
+) -> Reply<Column<'py, i64>> {
     let n = n.as_slice()?;
     let mut out = vec![0i64; n.len()];
-    detached(py, || {
+    detached(py, |interrupt| {
         map_rows(
             &mut out,
             workers,
-            &mut interrupted,
+            interrupt,
             || (),
-            |i, ()| Ok(crate::smirnov::critical_h(n[i], m, alpha, Side::Both)),
+            |i, ()| Ok(unpredictabench::smirnov::critical_h(n[i], m, alpha, Side::Both)),
         )
     })?;
     Ok(out.to_pyarray(py))

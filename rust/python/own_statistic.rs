@@ -3,15 +3,16 @@
 use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 
-use super::foreign::Function;
-use super::onesample::Column;
-use super::{PyRows, PyTruths, detached, interrupted};
-use crate::batch::map_rows;
-use crate::error::{Error, Result};
-use crate::own_statistic::{Buffers, Clustered, Draws, Redrawn, Scratch};
-use crate::resampling::RowStreams;
-use crate::rng::Stream;
-use crate::truth::Truths;
+use crate::foreign::Function;
+use crate::onesample::Column;
+use crate::{PyRows, PyTruths, Reply, detached};
+use unpredictabench::batch::map_rows;
+use unpredictabench::error::{Error, Result};
+use unpredictabench::order::sort_into;
+use unpredictabench::own_statistic::{Buffers, Clustered, Draws, Redrawn, Scratch};
+use unpredictabench::resampling::RowStreams;
+use unpredictabench::rng::Stream;
+use unpredictabench::truth::Truths;
 
 fn draws<'a>(truths: &Truths<'a>, row: usize) -> Draws<'a> {
     match truths {
@@ -37,11 +38,11 @@ pub(super) fn own_2samp<'py>(
     x: PyRows<'py>,
     y: PyTruths<'py>,
     workers: Option<usize>,
-) -> PyResult<Column<'py, f64>> {
+) -> Reply<Column<'py, f64>> {
     let (rows, truths, statistic) = (x.view()?, y.view()?, function.get().of_two()?);
     let mut out = vec![0.0; rows.len()];
-    detached(py, || {
-        map_rows(&mut out, workers, &mut interrupted, Scratch::default, |i, scratch| {
+    detached(py, |interrupt| {
+        map_rows(&mut out, workers, interrupt, Scratch::default, |i, scratch| {
             Ok(scratch.of(i as u64, rows.row(i), draws(&truths, i), &statistic))
         })
     })?;
@@ -55,12 +56,12 @@ pub(super) fn own_1samp<'py>(
     function: &Bound<'py, Function>,
     x: PyRows<'py>,
     workers: Option<usize>,
-) -> PyResult<Column<'py, f64>> {
+) -> Reply<Column<'py, f64>> {
     let (rows, statistic) = (x.view()?, function.get().of_one()?);
     let mut out = vec![0.0; rows.len()];
-    detached(py, || {
-        map_rows(&mut out, workers, &mut interrupted, Vec::new, |i, sorted| {
-            crate::order::sort_into(rows.row(i), sorted);
+    detached(py, |interrupt| {
+        map_rows(&mut out, workers, interrupt, Vec::new, |i, sorted| {
+            sort_into(rows.row(i), sorted);
             Ok(if sorted.is_empty() { f64::NAN } else { statistic(sorted) })
         })
     })?;
@@ -78,14 +79,14 @@ pub(super) fn own_resamples<'py>(
     n_resamples: usize,
     stream: (u64, u64),
     workers: Option<usize>,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
+) -> Reply<Bound<'py, PyArray2<f64>>> {
     let (rows, truths, redrawn) = (x.view()?, y.view()?, redrawn(resample)?);
     let statistic = function.get().of_two()?;
     let out = PyArray2::<f64>::zeros(py, [rows.len(), n_resamples], false);
     let mut writable = out.try_readwrite()?;
     let cells = writable.as_slice_mut()?;
-    detached(py, || {
-        map_rows(cells, workers, &mut interrupted, Scratch::default, |k, scratch| {
+    detached(py, |interrupt| {
+        map_rows(cells, workers, interrupt, Scratch::default, |k, scratch| {
             let (i, replicate) = (k / n_resamples, k % n_resamples);
             let streams = RowStreams { seed: stream.0, row: stream.1 + i as u64 };
             let name = (streams, replicate);
@@ -107,17 +108,17 @@ pub(super) fn own_bootstrap<'py>(
     n_resamples: usize,
     seed: u64,
     workers: Option<usize>,
-) -> PyResult<(Column<'py, f64>, Column<'py, f64>)> {
+) -> Reply<(Column<'py, f64>, Column<'py, f64>)> {
     let sample = Clustered::new(values.as_slice()?, clusters.as_slice()?, n_clusters)?;
     let statistic = function.get().of_one()?;
     let mut replicates = vec![0.0; n_resamples];
     let mut jackknife = vec![0.0; if n_clusters > 1 { n_clusters as usize } else { 0 }];
-    detached(py, || {
+    detached(py, |interrupt| {
         let buffers = Buffers::default;
-        map_rows(&mut replicates, workers, &mut interrupted, buffers, |i, buffers| {
+        map_rows(&mut replicates, workers, interrupt, buffers, |i, buffers| {
             Ok(statistic(sample.replicate(&mut Stream::new(seed, 0, i as u64), buffers)))
         })?;
-        map_rows(&mut jackknife, workers, &mut interrupted, buffers, |i, buffers| {
+        map_rows(&mut jackknife, workers, interrupt, buffers, |i, buffers| {
             Ok(statistic(sample.without(i, buffers)))
         })
     })?;

@@ -3,13 +3,13 @@
 use numpy::{PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 
-use super::onesample::{Column, count, same_length};
-use super::{PyCounts, PyRows, PyTruths, detached, interrupted};
-use crate::batch::map_rows;
-use crate::error::Result;
-use crate::onesample::sort_order;
-use crate::order::sort_into;
-use crate::subsets::{AroundLaw, AroundTruth, Pool, Scratch, Share, pass_share};
+use crate::onesample::{Column, count, same_length};
+use crate::{PyCounts, PyRows, PyTruths, Reply, detached};
+use unpredictabench::batch::map_rows;
+use unpredictabench::error::Result;
+use unpredictabench::onesample::sort_order;
+use unpredictabench::order::sort_into;
+use unpredictabench::subsets::{AroundLaw, AroundTruth, Pool, Scratch, Share, pass_share};
 
 #[derive(Default)]
 struct Buffers<L> {
@@ -49,15 +49,15 @@ pub(super) fn subset_shares_law<'py>(
     n: PyReadonlyArray1<'py, i64>,
     distances: PyReadonlyArray1<'py, f64>,
     workers: Option<usize>,
-) -> PyResult<Shares<'py>> {
+) -> Reply<Shares<'py>> {
     let (rows, n_invalid, n) = (x.view()?, n_invalid.view()?, n.as_slice()?);
     let cdf = rows.beside("cdf", cdf.as_slice()?)?;
     let cdf_left = rows.beside("cdf_left", cdf_left.as_slice()?)?;
     let distances = distances.as_slice()?;
     same_length("distances", distances.len(), rows.len() * n.len())?;
     let mut out = vec![Vec::new(); rows.len()];
-    detached(py, || {
-        map_rows(&mut out, workers, &mut interrupted, Buffers::<f64>::default, |i, b| {
+    detached(py, |interrupt| {
+        map_rows(&mut out, workers, interrupt, Buffers::<f64>::default, |i, b| {
             let x = rows.row(i);
             sort_order(x, &mut b.order);
             b.clear();
@@ -96,13 +96,13 @@ pub(super) fn subset_shares_truth<'py>(
     n: PyReadonlyArray1<'py, i64>,
     heights: PyReadonlyArray1<'py, i64>,
     workers: Option<usize>,
-) -> PyResult<Shares<'py>> {
+) -> Reply<Shares<'py>> {
     let (rows, truths) = (x.view()?, y.view()?);
     let (n_invalid, n, heights) = (n_invalid.view()?, n.as_slice()?, heights.as_slice()?);
     same_length("heights", heights.len(), rows.len() * n.len())?;
     let mut out = vec![Vec::new(); rows.len()];
-    detached(py, || {
-        map_rows(&mut out, workers, &mut interrupted, Buffers::<u64>::default, |i, b| {
+    detached(py, |interrupt| {
+        map_rows(&mut out, workers, interrupt, Buffers::<u64>::default, |i, b| {
             let Some(truth) = truths.of(i)? else {
                 return Ok(vec![Share::default(); n.len()]);
             };

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
 from importlib import import_module
 from keyword import iskeyword
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -21,11 +24,14 @@ COMMANDS: dict[str, str] = {
     "tasks": "List, show, export, rebuild and audit the tasks of a suite.",
     "extract": "Read the answers of a stored run again and print what changed.",
     "import": "Bring published data, tables of answers or exported runs into runs.",
+    "score-pairs": "Score a file of samples against a table of truths.",
 }
 """Commands in the order --help shows them, each in a module of its name that defines `command`.
 
 A name that Python keeps for itself has an underscore behind it.
 """
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells report it."""
 
 
 class LazyGroup(click.Group):
@@ -43,6 +49,17 @@ class LazyGroup(click.Group):
         module = import_module(f"{__name__}.{name}_" if iskeyword(name) else f"{__name__}.{name}")
         command: click.Command = module.command
         return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command; Ctrl-C ends it, wherever it is, with one line and code 130."""
+        try:
+            return super().invoke(ctx)
+        except (KeyboardInterrupt, click.Abort) as end:
+            # A prompt makes an Abort of Ctrl-C, of the end of its input and of "no".
+            if not isinstance(end.__context__ or end, KeyboardInterrupt):
+                raise
+            click.echo("Interrupted; nothing is left half-written: repeat the command.", err=True)
+            raise SystemExit(INTERRUPTED) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the list of commands without importing any of them."""
@@ -63,5 +80,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         group.main(arguments, prog_name="unpredictabench", standalone_mode=True)
     except UnpredictabenchError as error:
-        click.echo(f"unpredictabench: {error}", err=True)
-        raise SystemExit(1) from None
+        _fail(error)
+    except OSError as error:  # what no command expects: mostly a full disk behind the output
+        _fail(f"{error}: mend that, then run the same command again")
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            _end_at_once()
+        raise
+    except KeyboardInterrupt:  # a second Ctrl-C while the first was being answered
+        _end_at_once()
+
+
+def _fail(error: Exception | str) -> NoReturn:
+    click.echo(f"unpredictabench: {error}", err=True)
+    raise SystemExit(1) from None
+
+
+def _end_at_once() -> NoReturn:
+    """End without waiting for threads: all that is kept is on disk by now."""
+    with contextlib.suppress(OSError, ValueError):  # nobody reads any more
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(INTERRUPTED)

@@ -9,6 +9,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from unpredictabench.errors import counted
 from unpredictabench.score import is_below_median
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def print_run(console: Console, run: RunScore, rows: Sequence[Baseline]) -> None
         The baselines.
     """
     n = headline_n(run)
-    title = f"{run.model or 'answers'} on {run.suite or 'tasks'}: {run.n_tasks} tasks"
+    title = f"{run.model or 'answers'} on {run.suite or 'tasks'}: {counted(run.n_tasks, 'task')}"
     console.print(Text(title, style="bold"))
     if n is None:
         for line in (_nothing(run), *(f"Note: {note}." for note in run.notes)):

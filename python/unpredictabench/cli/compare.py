@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unpredictabench.errors import counted
+
 if TYPE_CHECKING:
     from unpredictabench.score import Comparison
 
@@ -72,7 +74,7 @@ def show(found: Comparison) -> None:
     names = _names(found)
     order = sorted(range(len(names)), key=lambda i: -found.scores[i])
     left_out = f", {found.n_left_out} that not all have left out" if found.n_left_out else ""
-    console.print(f"KS@{found.n} on {found.n_tasks} shared tasks{left_out}")
+    console.print(f"KS@{found.n} on {counted(found.n_tasks, 'shared task')}{left_out}")
     if found.n < FEWEST_TO_TELL:
         console.print(few(found.n))
     print_rows(console, [_ranked(found, names, i) for i in order])

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from unpredictabench.errors import counted
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -72,7 +74,7 @@ def described(usage: Usage) -> str:
     known = "unknown (--price-input and --price-output tell)"
     cost = known if usage.cost is None else f"about {usage.cost:.4g}"
     return (
-        f"{usage.n_requests:,} requests, about {usage.prompt_tokens:,} tokens asked and "
+        f"{counted(usage.n_requests, 'request')}, about {usage.prompt_tokens:,} tokens asked and "
         f"{usage.completion_tokens:,} answered; cost {cost}"
     )
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from unpredictabench.errors import counted
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -81,7 +83,9 @@ def _as_text(report: Mapping[str, object]) -> list[str]:
     ]
     if previous is None:
         return [*rows, f"read for the first time, by version {report['version']}"]
-    rows.append(f"{len(changes)} changes since version {previous} (now {report['version']})")
+    rows.append(
+        f"{counted(len(changes), 'change')} since version {previous} (now {report['version']})"
+    )
     rows += [_change_as_text(change) for change in changes[:_SHOWN]]
     if len(changes) > _SHOWN:
         rows.append(f"... and {len(changes) - _SHOWN} more; --json prints all")

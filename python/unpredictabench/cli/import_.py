@@ -1,4 +1,4 @@
-"""The command that brings published data, tables of answers or exported runs into runs."""
+"""The command that brings published data, tables, exported runs or Inspect logs into runs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from unpredictabench.errors import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +36,8 @@ def command(
 
     PATH is a results tree of the published code, the published data set (JSON, Parquet, a hub
     cache folder), a table with the columns task or prompt, model, answer or value (and index,
-    temperature), or an exported run. The exit code is 0 only when nothing was refused.
+    temperature), an exported run, or logs of the Inspect AI task of this package. The exit code
+    is 0 only when nothing was refused.
     """
     from unpredictabench.integrations import import_path  # noqa: PLC0415 - lazy command
 
@@ -73,8 +76,8 @@ def lines(done: Imported) -> Iterator[str]:
     """
     yield f"{done.path}: {done.kind}, suite {done.suite}"
     for run in done.runs:
-        missing = f", {run.n_missing:,} slots without an answer" if run.n_missing else ""
-        kept = f"{run.n_stored:,} answers ({run.n_new:,} new){missing}"
+        missing = f", {counted(run.n_missing, 'slot')} without an answer" if run.n_missing else ""
+        kept = f"{counted(run.n_stored, 'answer')} ({run.n_new:,} new){missing}"
         yield f"  {run.path}: {run.model}, temperature {run.temperature}, {kept}"
     for name, heading in HEADINGS.items():
         for what, count in sorted(done.tally[name].items()):

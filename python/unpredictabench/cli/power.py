@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 import click
 
 from unpredictabench.cli.tasks import selecting
-from unpredictabench.errors import InputError
+from unpredictabench.errors import InputError, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -134,7 +134,9 @@ def _show(rows: list[dict[str, Any]], *, n_nominal: int, as_json: bool) -> None:
         for row in rows:
             cells = ("-" if row[name] is None else f"{row[name]:.3g}" for name in names)
             click.echo(f"{row['task']:<{width}}" + "".join(f"{cell:>11}" for cell in cells))
-    click.echo(f"{len(rows)} tasks on the line; {n_nominal} nominal tasks left out")
+    click.echo(
+        f"{counted(len(rows), 'task')} on the line; {counted(n_nominal, 'nominal task')} left out"
+    )
 
 
 def _show_calibration(tasks: tuple[Task, ...], n: int, n_replicates: int, *, as_json: bool) -> None:
@@ -165,7 +167,8 @@ def _calibration(found: Calibration) -> dict[str, Any]:
 
 
 def _told(found: Calibration) -> str:
-    lines = [f"{found.pvalues.size:,} samples of {found.n} answers, {len(found.tasks)} tasks"]
+    samples = f"{counted(found.pvalues.size, 'sample')} of {counted(found.n, 'answer')}"
+    lines = [f"{samples}, {counted(len(found.tasks), 'task')}"]
     lines.append("   level  expected  rejected  rate (99.9 % interval)")
     rates = zip(found.levels, found.rejected, found.intervals, strict=True)
     for level, count, ends in rates:

@@ -6,14 +6,18 @@ import contextlib
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
+
+from unpredictabench.errors import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from unpredictabench.generate import Progress
+
+    Words: TypeAlias = Callable[[Any, float], str]
 
 LINE_EVERY_S = 5.0
 PATIENCE_S = 2.0
@@ -22,21 +26,24 @@ BAR_EVERY_S = 0.1
 
 
 @contextlib.contextmanager
-def reporter(title: str) -> Iterator[Callable[[Progress], None]]:
+def reporter(title: str, words: Words | None = None) -> Iterator[Callable[[Any], None]]:
     """Give a function that shows progress on standard error.
 
     Parameters
     ----------
     title : str
         What is under way, a few words.
+    words : callable, optional
+        Puts progress and the seconds since the beginning into words; `described` by default.
 
     Yields
     ------
     callable
-        Takes each `Progress`; shows a few of them and always the last.
+        Takes each progress, which has `n_done` and `n_total`; shows a few of them and always the
+        last.
     """
     showing = _bar if is_terminal() else _lines
-    with showing(title) as show:
+    with showing(title, words or described) as show:
         yield show
 
 
@@ -100,7 +107,7 @@ def described(progress: Progress, elapsed_s: float) -> str:
     """
     n_settled = progress.n_done + progress.n_failed
     share = progress.n_done / progress.n_total if progress.n_total else 1.0
-    words = [f"{progress.n_done:,} of {progress.n_total:,} answers ({share:.0%})"]
+    words = [f"{progress.n_done:,} of {counted(progress.n_total, 'answer')} ({share:.0%})"]
     rate = (n_settled - progress.n_before) / elapsed_s if elapsed_s > 0 else 0.0
     if rate > 0:
         left_s = (progress.n_total - n_settled) / rate
@@ -129,13 +136,16 @@ def duration(seconds: float) -> str:
 
 
 @contextlib.contextmanager
-def _lines(title: str) -> Iterator[Callable[[Progress], None]]:
-    with _sparing(LINE_EVERY_S, lambda text, _: click.echo(f"{title}: {text}", err=True)) as show:
+def _lines(title: str, words: Words) -> Iterator[Callable[[Any], None]]:
+    def tell(text: str, _: Any) -> None:
+        click.echo(f"{title}: {text}", err=True)
+
+    with _sparing(LINE_EVERY_S, tell, words) as show:
         yield show
 
 
 @contextlib.contextmanager
-def _bar(title: str) -> Iterator[Callable[[Progress], None]]:
+def _bar(title: str, words: Words) -> Iterator[Callable[[Any], None]]:
     from rich.console import Console  # noqa: PLC0415 - slow to import, not needed for --help
     from rich.progress import BarColumn, TextColumn  # noqa: PLC0415 - as above
     from rich.progress import Progress as Bar  # noqa: PLC0415 - as above
@@ -144,30 +154,33 @@ def _bar(title: str) -> Iterator[Callable[[Progress], None]]:
     with Bar(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(title, total=None, words="")
 
-        def update(text: str, progress: Progress) -> None:
+        def update(text: str, progress: Any) -> None:
             bar.update(task, completed=progress.n_done, total=progress.n_total, words=text)
 
-        with _sparing(BAR_EVERY_S, update) as show:
+        with _sparing(BAR_EVERY_S, update, words) as show:
             yield show
 
 
 @contextlib.contextmanager
 def _sparing(
-    every_s: float, show: Callable[[str, Progress], None]
-) -> Iterator[Callable[[Progress], None]]:
+    every_s: float, show: Callable[[str, Any], None], words: Words
+) -> Iterator[Callable[[Any], None]]:
     """Show progress at most every so many seconds, and the last in any case."""
-    began = shown = time.monotonic()
-    last: Progress | None = None
+    # The clock starts with the first report: what was stored before was read until then.
+    began = shown = None
+    last: Any = None
 
-    def take(progress: Progress) -> None:
-        nonlocal shown, last
+    def take(progress: Any) -> None:
+        nonlocal began, shown, last
         last, now = progress, time.monotonic()
+        if began is None or shown is None:
+            began = shown = now
         if now - shown >= every_s:
             shown = now
-            show(described(progress, now - began), progress)
+            show(words(progress, now - began), progress)
 
     try:
         yield take
     finally:
-        if last is not None:
-            show(described(last, time.monotonic() - began), last)
+        if last is not None and began is not None:
+            show(words(last, time.monotonic() - began), last)

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unpredictabench._whole import whole
+from unpredictabench.errors import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -125,7 +128,8 @@ def written(found: Contents, tables: dict[str, Path | None], figures: Path | Non
         elif str(file) == "-":
             yield table_text(found, form)  # type: ignore[arg-type]
         else:
-            file.write_text(table_text(found, form), encoding="utf-8", errors="replace")  # type: ignore[arg-type]
+            with whole(file) as draft:
+                draft.write_text(table_text(found, form), encoding="utf-8", errors="replace")  # type: ignore[arg-type]
             yield str(file)
     if figures is not None:
-        yield f"{figures}: {len(write_figures(found, figures))} files"
+        yield f"{figures}: {counted(len(write_figures(found, figures)), 'file')}"

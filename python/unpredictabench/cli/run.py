@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unpredictabench.cli import estimates
+from unpredictabench.cli import INTERRUPTED, estimates
 from unpredictabench.cli.progress import reporter
 from unpredictabench.cli.summary import summary
+from unpredictabench.errors import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 RUNS = Path("runs")
 EMBEDDED = {"limit_tasks": 4, "samples": 20}
 """What a run without any word asks for: minutes on a small machine instead of hours."""
-INTERRUPTED = 130  # what shells report after Ctrl-C
 
 HELP = """Ask a model every question of a suite, store its answers and score them.
 
@@ -53,6 +53,10 @@ def _run(model: str | None, out: Path | None, **words: Any) -> None:
         return
     if model is None:
         click.echo(_about_the_default(jobs[0]), err=True)
+    for job in jobs:
+        if job.ignored:
+            unused = ", ".join(job.ignored)
+            click.echo(f"Note: {job.model} takes no {unused}: it changes nothing.", err=True)
     if not is_sure:
         estimates.confirm(jobs)
     _finish([_perform(job) for job in jobs], as_json=as_json)
@@ -109,7 +113,8 @@ def _about_the_default(job: Job) -> str:
     sampled = ", ".join(f"{word} {sent[name]:g}" for name, word in shown.items() if name in sent)
     return (
         f"Asking the model that comes with the package, {job.model}, on this machine: "
-        f"{job.limit_tasks} tasks of every category, {job.samples} answers each, prompt style "
+        f"{counted(job.limit_tasks or 0, 'task')} of every category, "
+        f"{counted(job.samples, 'answer')} each, prompt style "
         f"{job.style}, {sampled}, stored in {job.out}.\n"
         f"All tasks, 100 answers each (hours): unpredictabench run {job.model}\n"
         "Another model: unpredictabench run MODEL --base-url URL"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import json
 from pathlib import Path
@@ -10,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unpredictabench.errors import InputError, SuiteError
+from unpredictabench._whole import whole
+from unpredictabench.errors import SuiteError, counted
 from unpredictabench.records import CATEGORIES
 from unpredictabench.tasks import Suite, load_suite
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from unpredictabench.records import Task
     from unpredictabench.tasks.audit import Finding
@@ -70,7 +70,7 @@ def list_tasks(suite: Suite, *, as_json: bool) -> None:
     width = max((len(name) for name in suite.ids), default=0)
     for entry in suite.entries:
         click.echo(f"{entry.id:<{width}}  {entry.answer.kind:<11}  {entry.support}")
-    click.echo(f"{len(suite)} tasks of {suite.name} {suite.version}")
+    click.echo(f"{counted(len(suite), 'task')} of {suite.name} {suite.version}")
 
 
 @command.command("show")
@@ -120,29 +120,18 @@ def export(suite: Suite, *, path: Path, form: str | None) -> None:
 
     form = form or ("parquet" if path.suffix == ".parquet" else "json")
     if form == "parquet":
-        with _named(path):
-            write_parquet(suite, path)
+        write_parquet(suite, path)
     elif form == "published":
         text = json.dumps(published_rows(suite), ensure_ascii=False, indent=1)
         _write(path, text + "\n")
     else:
         _write(path, to_text(suite))
-    click.echo(f"wrote {len(suite)} tasks to {path}")
-
-
-@contextlib.contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Name the path of what cannot be written."""
-    try:
-        yield
-    except OSError as error:
-        rule = f"be a file that can be written ({error.strerror or error})"
-        raise InputError("PATH", rule, str(path)) from error
+    click.echo(f"wrote {counted(len(suite), 'task')} to {path}")
 
 
 def _write(path: Path, text: str) -> None:
-    with _named(path):
-        path.write_text(text, encoding="utf-8")
+    with whole(path) as draft:
+        draft.write_text(text, encoding="utf-8")
 
 
 @command.command("build")

@@ -12,7 +12,7 @@ from unpredictabench.clients.gather import Gatherer
 from unpredictabench.clients.limiter import Limiter
 from unpredictabench.clients.transport import Endpoint, Transport
 from unpredictabench.clients.waiting import Clock, RetryPolicy
-from unpredictabench.errors import FatalClientError, InputError, SlotError
+from unpredictabench.errors import FatalClientError, InputError, SlotError, counted
 from unpredictabench.records import Completion
 from unpredictabench.streams import seed_of, stream
 from unpredictabench.tasks.styles import FRAME_STOP, framed
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # These have an argument of their own, or would break "one row a slot".
 _RESERVED = frozenset({"model", "messages", "prompt", "stream", "n", "best_of", "seed"})
-# An endpoint that was never reached is more likely misspelt than busy.
+# An endpoint that was never reached, or never spoke the dialect, is more likely misspelt than busy.
 _ATTEMPTS_BEFORE_CONTACT = 3
 # After so many slots in a row that failed for good, the rest would fail as well.
 _MOST_FAILURES_IN_A_ROW = 20
@@ -211,10 +211,7 @@ class OpenAIClient:
         return {"model": self._model, **words, **self._sent, **own, **hint}
 
     def _seed_of(self, slot: Request) -> int | None:
-        if self._seed is None:
-            return None
-        start = seed_of("request", self._seed, slot.task.id, bits=32)
-        return (start + slot.index) % _N_SEEDS
+        return None if self._seed is None else slot_seed(self._seed, slot.task.id, slot.index)
 
     def _sent_always(self, temperature: float | None, max_tokens: int | None) -> dict[str, object]:
         sent: dict[str, object] = {}
@@ -239,7 +236,7 @@ class OpenAIClient:
 
     def _is_last(self, fault: Fault, attempt: int) -> bool:
         most = self._retries.max_attempts
-        if fault.is_unreachable and self._n_replies == 0:
+        if (fault.is_unreachable or fault.is_foreign) and self._n_replies == 0:
             most = min(most, _ATTEMPTS_BEFORE_CONTACT)
         too_long = (fault.wait_s or 0.0) > self._retries.longest_asked_wait_s
         return fault.kind != "retry" or attempt >= most or too_long
@@ -248,21 +245,25 @@ class OpenAIClient:
         self, slot: Request, fault: Fault, attempt: int, n_replies_before: int
     ) -> FatalClientError | SlotError:
         self._n_failed_in_a_row += 1
-        sentence = f"{self._model}: {fault.sentence}"
+        sentence, times = f"{self._model}: {fault.sentence}", counted(attempt, "attempt")
         if fault.kind == "run":
             self._end = sentence
         elif (fault.wait_s or 0.0) > self._retries.longest_asked_wait_s:
             self._end = f"{sentence}; it asks to wait {fault.wait_s:.0f} s: run again after that"
         elif fault.is_unreachable and self._n_replies == n_replies_before:
             self._end = (
-                f"{sentence} in {attempt} attempts: check the URL and that the server runs, "
+                f"{sentence} in {times}: check the URL and that the server runs, "
                 "then run again to resume"
+            )
+        elif fault.is_foreign and self._n_replies == 0:
+            self._end = (
+                f"{sentence} in {times}: check that the base URL is that of an "
+                "OpenAI-compatible server, up to and including /v1"
             )
         elif self._n_failed_in_a_row >= _MOST_FAILURES_IN_A_ROW:
             self._end = f"{sentence}; {self._n_failed_in_a_row} slots in a row failed like this"
         if self._end is not None:
             return FatalClientError(self._end)
-        times = "1 attempt" if attempt == 1 else f"{attempt} attempts"
         return SlotError(f"{slot.task.id} #{slot.index} got no answer in {times}: {sentence}")
 
     async def _wait(self, slot: Request, fault: Fault, attempt: int) -> None:
@@ -303,6 +304,26 @@ def _id_of_choice(response_id: str | None, place: int, n_slots: int) -> str | No
 
 def _share(tokens: int | None, place: int) -> int | None:
     return tokens if tokens is None or place == 0 else 0
+
+
+def slot_seed(base: int, task: str, index: int) -> int:
+    """Return the seed to send for a slot: its own, from the base seed and the task.
+
+    Parameters
+    ----------
+    base : int
+        The seed that the user gave.
+    task : str
+        Id of the task.
+    index : int
+        Number of the slot.
+
+    Examples
+    --------
+    >>> slot_seed(1, "t", 4) - slot_seed(1, "t", 3)
+    1
+    """
+    return (seed_of("request", base, task, bits=32) + index) % _N_SEEDS
 
 
 def check_at_least(least: float, /, **values: float | None) -> None:

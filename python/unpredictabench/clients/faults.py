@@ -43,6 +43,8 @@ class Fault:
         Whether the server has too much to do.
     is_unreachable : bool
         Whether no connection came about.
+    is_foreign : bool
+        Whether a body came that no such endpoint sends.
     """
 
     kind: Kind
@@ -50,6 +52,7 @@ class Fault:
     wait_s: float | None = None
     is_overload: bool = False
     is_unreachable: bool = False
+    is_foreign: bool = False
 
 
 def status_fault(
@@ -116,7 +119,7 @@ def status_fault(
 def reply_fault(error: ReplyError, *, sent: Iterable[str] = ()) -> Fault:
     """Judge a body of status 200 that is no reply; an error it reports counts as that status."""
     if error.body is None:
-        return Fault("retry", str(error))
+        return Fault("retry", str(error), is_foreign=True)
     return status_fault(error.status or 502, error.body, sent=sent)
 
 

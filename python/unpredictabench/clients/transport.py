@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import os
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from urllib.parse import urlsplit
@@ -99,13 +100,7 @@ class Transport:
         if isinstance(fault, Reply):
             secret = self._key()
             return without(fault, secret) if secret and is_secret(secret) else fault
-        return Fault(
-            fault.kind,
-            redacted(fault.sentence, self._key()),
-            wait_s=fault.wait_s,
-            is_overload=fault.is_overload,
-            is_unreachable=fault.is_unreachable,
-        )
+        return dataclasses.replace(fault, sentence=redacted(fault.sentence, self._key()))
 
     async def aclose(self) -> None:
         """Close all connections."""

@@ -110,7 +110,8 @@ def asked_wait_s(headers: Mapping[str, str], now: float) -> float | None:
     In this order: ``retry-after-ms``; ``retry-after`` as seconds, decimal, duration or HTTP
     date (RFC 9110, section 10.2.3); ``x-ratelimit-reset`` and ``ratelimit-reset`` as delay,
     duration or Unix time; ``x-ratelimit-reset-requests`` and ``-tokens`` where the matching
-    ``x-ratelimit-remaining-...`` is exhausted.
+    ``x-ratelimit-remaining-...`` is exhausted. Moments are compared with the server's own ``date``
+    where it sends one: the two clocks need not agree.
 
     Examples
     --------
@@ -121,6 +122,7 @@ def asked_wait_s(headers: Mapping[str, str], now: float) -> float | None:
     >>> asked_wait_s({"x-ratelimit-reset-tokens": "6m0s", "x-ratelimit-remaining-tokens": "0"}, 0)
     360.0
     """
+    now = _moment(headers.get("date", ""), now)
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000.0
@@ -154,8 +156,13 @@ def _delay(text: str | None, now: float) -> float | None:
         return max(0.0, value - now) if value >= _SMALLEST_UNIX_TIME_S else value
     if _DURATION.fullmatch(text):
         return sum(float(n) * _UNIT_S[unit] for n, unit in _DURATION_PART.findall(text))
+    moment = _moment(text, math.nan)
+    return None if math.isnan(moment) else max(0.0, moment - now)
+
+
+def _moment(text: str, default: float) -> float:
+    """Read an HTTP date as seconds since the epoch."""
     try:
-        moment = parsedate_to_datetime(text)
-    except (ValueError, TypeError, IndexError):
-        return None
-    return max(0.0, moment.timestamp() - now)
+        return parsedate_to_datetime(text).timestamp()
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return default

@@ -7,6 +7,7 @@ from unpredictabench.extract.dispatch import EXTRACTOR_VERSION, extract
 from unpredictabench.extract.lines import extract_lines
 from unpredictabench.extract.number import extract_number
 from unpredictabench.extract.permutation import extract_permutation
+from unpredictabench.extract.thoughts import reasoning_as_text
 
 __all__ = [
     "EXTRACTOR_VERSION",
@@ -15,4 +16,5 @@ __all__ = [
     "extract_lines",
     "extract_number",
     "extract_permutation",
+    "reasoning_as_text",
 ]

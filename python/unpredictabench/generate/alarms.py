@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from unpredictabench.errors import counted
 from unpredictabench.stats import holm, ks_2samp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from unpredictabench.records import Completion, Extraction
 
@@ -23,8 +24,8 @@ MOST_SHARE = 0.8  # of a task's answers; a fair coin with long labels stays belo
 
 def marks(
     completions: Sequence[Completion], found: Iterable[tuple[Completion, Extraction]] = ()
-) -> tuple[str, ...]:
-    """Return one sentence for each suspicion a run gives rise to.
+) -> Mapping[str, str]:
+    """Return one sentence for each kind of suspicion a run gives rise to.
 
     Parameters
     ----------
@@ -35,13 +36,18 @@ def marks(
 
     Returns
     -------
-    tuple of str
-        Empty for a run above suspicion.
+    mapping of str to str
+        Sentence by kind: "repeated", "copied", "served", "undercounted", "shifted". Empty for a run
+        above suspicion.
     """
-    checks = (repeated_replies, copied_answers, drift, undercounted)
-    sentences = [check(completions) for check in checks]
-    sentences.append(shifted(found))
-    return tuple(sentence for sentence in sentences if sentence is not None)
+    sentences = {
+        "repeated": repeated_replies(completions),
+        "copied": copied_answers(completions),
+        "served": drift(completions),
+        "undercounted": undercounted(completions),
+        "shifted": shifted(found),
+    }
+    return {kind: sentence for kind, sentence in sentences.items() if sentence is not None}
 
 
 def repeated_replies(completions: Iterable[Completion]) -> str | None:
@@ -50,7 +56,8 @@ def repeated_replies(completions: Iterable[Completion]) -> str | None:
     n_repeated = sum(count - 1 for count in replies.values())
     if not n_repeated:
         return None
-    return f"{n_repeated} answers repeat the text and the response id of another: a cache answered"
+    copies = counted(n_repeated, "copy", "copies")
+    return f"{copies} of text and response id of another answer: a cache answered"
 
 
 def copied_answers(completions: Iterable[Completion]) -> str | None:
@@ -63,7 +70,7 @@ def copied_answers(completions: Iterable[Completion]) -> str | None:
     if not tasks:
         return None
     return (
-        f"{len(tasks)} tasks got one long answer again and again, first {tasks[0]!r}: "
+        f"{counted(len(tasks), 'task')} got one long answer again and again, first {tasks[0]!r}: "
         "look for a cache or a constant seed"
     )
 
@@ -98,8 +105,8 @@ def shifted(found: Iterable[tuple[Completion, Extraction]]) -> str | None:
     if not tasks:
         return None
     return (
-        f"the numbers of {len(tasks)} tasks changed between the first and the second half of the "
-        f"time, first {tasks[0]!r}: the model changed, or answers depend on each other"
+        f"the numbers of {counted(len(tasks), 'task')} changed between the first and the second "
+        f"half of the time, first {tasks[0]!r}: the model changed, or answers depend on each other"
     )
 
 

@@ -7,6 +7,7 @@ import contextlib
 import dataclasses
 import signal
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
 from unpredictabench.errors import InputError, StoreError
@@ -20,13 +21,13 @@ from unpredictabench.store import keep_readings, open_run, open_writer
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Collection, Coroutine, Mapping
+    from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping
 
     from unpredictabench.clients import Client
     from unpredictabench.generate.planning import Sampling, Work
     from unpredictabench.generate.session import Progress
     from unpredictabench.generate.stopping import StopRule
-    from unpredictabench.records import Task
+    from unpredictabench.records import Completion, Task
     from unpredictabench.store import Run, Writer
     from unpredictabench.store.writing import Synchronous
     from unpredictabench.tasks import Suite
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 CONCURRENCY = 64
 """Requests under way when nobody says how many."""
+_ENDING = (signal.SIGINT, signal.SIGTERM)
 
 
 def generate(
@@ -151,9 +153,7 @@ async def generate_async(
     if concurrency < 1:
         raise InputError("concurrency", "be at least 1", concurrency)
     to_do = work(suite, client, design, stop=stop)
-    writer = await asyncio.to_thread(
-        open_writer, out, to_do.settings, to_do.plan, synchronous=synchronous
-    )
+    writer = await _opened(out, to_do, synchronous)
     try:
         await _ask(
             to_do,
@@ -171,7 +171,7 @@ async def generate_async(
 
 
 def in_own_loop(start: Callable[[], Coroutine[object, object, T]]) -> T:
-    """Run a coroutine to its end in a new event loop; SIGTERM interrupts it as Ctrl-C does.
+    """Run a coroutine to its end in a new event loop; Ctrl-C and SIGTERM interrupt it.
 
     Parameters
     ----------
@@ -186,7 +186,12 @@ def in_own_loop(start: Callable[[], Coroutine[object, object, T]]) -> T:
     Raises
     ------
     KeyboardInterrupt
-        After the coroutine was cancelled by Ctrl-C or SIGTERM and has cleaned up.
+        After the coroutine was cancelled by Ctrl-C or SIGTERM and has cleaned up. A second signal
+        does not wait for that.
+
+    Notes
+    -----
+    A signal that the process ignores, as under nohup, stays ignored.
     """
     try:
         asyncio.get_running_loop()
@@ -194,17 +199,19 @@ def in_own_loop(start: Callable[[], Coroutine[object, object, T]]) -> T:
         pass
     else:
         raise InputError("generate", "be awaited as generate_async inside an event loop", "a call")
-    terminated: list[bool] = []
-    before = signal.getsignal(signal.SIGTERM)
+    ended: list[int] = []
+    is_main = threading.current_thread() is threading.main_thread()  # only there are signals met
+    heard = [number for number in _ENDING if is_main and signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.getsignal(number) for number in heard}
     try:
-        return asyncio.run(_terminable(start(), terminated))
+        return asyncio.run(_interruptible(start(), heard, ended))
     except asyncio.CancelledError:
-        if not terminated:
+        if not ended:
             raise
         raise KeyboardInterrupt from None
     finally:
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 async def closing(client: Client, asking: Coroutine[object, object, T]) -> T:
@@ -215,18 +222,37 @@ async def closing(client: Client, asking: Coroutine[object, object, T]) -> T:
         await client.aclose()
 
 
-async def _terminable(asking: Coroutine[object, object, T], terminated: list[bool]) -> T:
-    """Await a coroutine, and cancel it on SIGTERM: not through SIGINT, which nohup ignores."""
+async def _interruptible(
+    asking: Coroutine[object, object, T], heard: Iterable[int], ended: list[int]
+) -> T:
+    """Await a coroutine; the first signal cancels it, a later one ends the clearing up too."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
 
-    def end() -> None:
-        terminated.append(True)
-        if task is not None:
+    def end(number: int) -> None:
+        ended.append(number)
+        if len(ended) == 1:
             task.cancel()
+            return
+        # A loop that closes waits for the threads of its executor: give it one without any.
+        loop.set_default_executor(ThreadPoolExecutor(1))
+        raise KeyboardInterrupt
 
-    if threading.current_thread() is threading.main_thread():  # only there may handlers be set
-        loop.add_signal_handler(signal.SIGTERM, end)
+    for number in heard:
+        loop.add_signal_handler(number, end, number)
     return await asking
+
+
+async def _opened(out: str | os.PathLike[str], to_do: Work, synchronous: Synchronous) -> Writer:
+    """Open the run off the loop; a call cancelled meanwhile leaves no lock behind."""
+    opening = asyncio.ensure_future(
+        asyncio.to_thread(open_writer, out, to_do.settings, to_do.plan, synchronous=synchronous)
+    )
+    try:
+        return await asyncio.shield(opening)
+    except asyncio.CancelledError:
+        (await opening).close()
+        raise
 
 
 async def _ask(
@@ -260,11 +286,35 @@ async def _ask(
     _log_start(writer, to_do, n_stored=len(earlier))
     try:
         await session.run()
-        await asyncio.to_thread(_log_end, writer, session, run, reason=session.reason, tasks=tasks)
+        await _stoppable(lambda is_over: _read(writer, session, run, tasks=tasks, is_over=is_over))
     except BaseException as error:
         with contextlib.suppress(StoreError):
-            await asyncio.to_thread(_log_end, writer, session, run, reason=_why(error))
+            await asyncio.to_thread(_log_failure, writer, session, run, error)
         raise
+
+
+async def _stoppable(work_off: Callable[[threading.Event], None]) -> None:
+    """Run something long in a thread; when the call is cancelled, tell it so and see it end."""
+    is_over = threading.Event()
+    working = asyncio.ensure_future(asyncio.to_thread(work_off, is_over))
+    try:
+        await asyncio.shield(working)
+    except asyncio.CancelledError:
+        is_over.set()
+        with contextlib.suppress(_OverError):
+            await working
+        raise
+
+
+class _OverError(Exception):
+    """Nobody waits for what a thread does any more."""
+
+
+def _while_wanted(items: Iterable[T], is_over: threading.Event) -> Iterator[T]:
+    for item in items:
+        if is_over.is_set():
+            raise _OverError
+        yield item
 
 
 def _log_start(writer: Writer, to_do: Work, *, n_stored: int) -> None:
@@ -272,37 +322,49 @@ def _log_start(writer: Writer, to_do: Work, *, n_stored: int) -> None:
     writer.log("resumed" if writer.is_resumed else "started", data)
 
 
-def _log_end(
+def _read(
     writer: Writer,
     session: Session,
     run: Run,
     *,
-    reason: str,
-    tasks: Mapping[str, Task] | None = None,
+    tasks: Mapping[str, Task],
+    is_over: threading.Event,
 ) -> None:
-    """Write how the session ended; with the tasks given, also what their answers are read as."""
+    """Read all answers once everything is asked, look for doubts, and write both down."""
     writer.flush()
-    completions = list(run.completions())
-    found = list(readings(completions, tasks)) if tasks is not None else []
-    data = {
+    completions = list(_while_wanted(run.completions(), is_over))
+    found = list(_while_wanted(readings(completions, tasks), is_over))
+    marks = alarms.marks(completions, found)
+    # Kept first: what a log calls complete has been read.
+    keep_readings(run.path, _while_wanted(found, is_over))
+    writer.log("stopped", _ending(writer, session, session.reason) | _doubts(completions, marks))
+    writer.flush()
+
+
+def _log_failure(writer: Writer, session: Session, run: Run, error: BaseException) -> None:
+    """Write why a session broke off; an interrupted one has no time to look for doubts."""
+    writer.flush()
+    if isinstance(error, asyncio.CancelledError | KeyboardInterrupt):
+        writer.log("stopped", _ending(writer, session, "interrupted"))
+    else:
+        completions = list(run.completions())
+        doubts = _doubts(completions, alarms.marks(completions))
+        writer.log("stopped", _ending(writer, session, f"failed: {error}") | doubts)
+    writer.flush()
+
+
+def _ending(writer: Writer, session: Session, reason: str) -> dict[str, object]:
+    return {
         "reason": reason,
         "n_new": session.n_new,
         "n_duplicates": writer.n_duplicates,
         "failures": dict(session.failures),
-        "marks": alarms.marks(completions, found),
-        "served": alarms.served(completions),
         "usage": dataclasses.asdict(session.usage),
     }
-    writer.log("stopped", data)
-    writer.flush()
-    if tasks is not None:
-        keep_readings(run.path, found)
 
 
-def _why(error: BaseException) -> str:
-    if isinstance(error, asyncio.CancelledError | KeyboardInterrupt):
-        return "interrupted"
-    return f"failed: {error}"
+def _doubts(completions: Collection[Completion], marks: Mapping[str, str]) -> dict[str, object]:
+    return {"marks": dict(marks), "served": alarms.served(completions)}
 
 
 def _max_tokens(to_do: Work) -> int | None:

@@ -130,6 +130,7 @@ class Session:
         FatalClientError
             The client says that every further request would fail.
         """
+        self._report()
         queue = self._admitted()
         workers = [asyncio.create_task(self._work(queue)) for _ in range(self._concurrency)]
         try:

@@ -108,6 +108,12 @@ class Job:
         return self.base_url is None and self.model.partition(":")[0] in KINDS
 
     @property
+    def ignored(self) -> tuple[str, ...]:
+        """Words that were said and that a model of this machine does not take."""
+        names = _UNUSED.get(self.model.partition(":")[0], ()) if self.is_here else ()
+        return tuple(name for name in names if getattr(self, name) != _FIELDS[name].default)
+
+    @property
     def style(self) -> str:
         """The prompt style; the model's own default unless one is named."""
         return self.prompt_style or default_style(self.model)
@@ -182,6 +188,13 @@ class Job:
 
 
 _FIELDS = {field.name: field for field in dataclasses.fields(Job) if field.name != "origin"}
+_ENDPOINTS = ("api_key_env", "endpoint", "n_hint", "extra_body")
+_UNUSED: dict[str, tuple[str, ...]] = {
+    "local": _ENDPOINTS,
+    "sim": ("temperature", "max_tokens", "timeout_s", *_ENDPOINTS),
+    "replay": ("temperature", "max_tokens", "seed", "timeout_s", *_ENDPOINTS),
+}
+"""What clients of this machine have no use for."""
 _KINDS: dict[str, tuple[type, ...]] = {
     "str": (str,), "Endpoint": (str,), "Sampling": (str,), "StopWord": (str,), "bool": (bool,),
     "int": (int,), "float": (int, float), "tuple": (list, tuple), "Mapping": (dict,),

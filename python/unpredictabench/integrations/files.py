@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from unpredictabench.integrations.tally import Tally
 
-SUFFIXES = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
+SUFFIXES = (".json", ".jsonl", ".csv", ".tsv", ".parquet", ".eval")
 ARCHIVES = (".zip", ".gz", ".tgz", ".tar", ".bz2", ".xz", ".zst", ".7z", ".rar")
 _DIGITS = re.compile(r"(\d+)")
 

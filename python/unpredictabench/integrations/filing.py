@@ -164,18 +164,56 @@ def file_answers(
     if len(sketches) > MOST_RUNS:
         raise InputError("path", f"hold at most {MOST_RUNS} runs", len(sketches))
     with contextlib.ExitStack() as stack:
-        runs = {
-            key: stack.enter_context(
-                _Filing(key, sketch, suite.select(ids=sorted(asked[key])), folder)
-            )
-            for (key, sketch), folder in zip(sketches.items(), _folders(sketches, out), strict=True)
-        }
+        runs = {}
+        for (key, sketch), folder in zip(sketches.items(), _folders(sketches, out), strict=True):
+            chosen = suite.select(ids=sorted(asked[key]))
+            filing = _Filing(folder, _settings(key, sketch, chosen), _plan(sketch, chosen))
+            runs[key] = stack.enter_context(filing)
         for given in source(tally):
-            if runs[given.key].add(given, tally):
+            if runs[given.key].add(given.completion, given.where, tally):
                 watch(given)
         for run in runs.values():
             run.end()
     return tuple(run.result() for run in runs.values())
+
+
+def file_run(
+    path: Path,
+    settings: Settings,
+    plan: Mapping[str, Planned],
+    answers: Iterable[tuple[Completion, str]],
+    *,
+    failures: Mapping[str, int],
+    tally: Tally,
+) -> Filed:
+    """Write the answers of one run of which everything else is known.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The run folder.
+    settings : Settings
+        How the model was asked.
+    plan : mapping
+        What it was asked.
+    answers : iterable of (Completion, str)
+        The answers, and where each stood.
+    failures : mapping
+        Number of slots that failed, by kind.
+    tally : Tally
+        Where repetitions and conflicts are counted.
+
+    Returns
+    -------
+    Filed
+        The run; a slot keeps its first answer, and doing it again changes nothing.
+    """
+    with _Filing(path, settings, plan) as run:
+        for completion, where in answers:
+            if run.add(completion, where, tally):
+                tally.take("answers")
+        run.end(failures)
+    return run.result()
 
 
 def _folders(keys: Iterable[RunKey], out: Path) -> list[Path]:
@@ -195,10 +233,8 @@ def _folders(keys: Iterable[RunKey], out: Path) -> list[Path]:
 class _Filing:
     """A run that is being filled; a context manager."""
 
-    def __init__(self, key: RunKey, sketch: _Sketch, suite: Suite, path: Path) -> None:
-        self.path, self.key, self.model = path, key, sketch.model
-        self._settings = _settings(key, sketch, suite)
-        self._plan = _plan(sketch, suite)
+    def __init__(self, path: Path, settings: Settings, plan: Mapping[str, Planned]) -> None:
+        self.path, self._settings, self._plan = path, settings, plan
         self._filled: dict[tuple[str, int], int] = {}
         self._is_ended = False
         self.n_new = 0
@@ -215,39 +251,38 @@ class _Filing:
         with contextlib.suppress(Exception) if kind else contextlib.nullcontext():
             self._writer.close()
 
-    def add(self, given: Given, tally: Tally) -> bool:
+    def add(self, completion: Completion, where: str, tally: Tally) -> bool:
         """Store an answer; tell whether its slot was free."""
-        completion = given.completion
         slot, text = (completion.task, completion.index), hash(completion.text)
         if slot in self._filled:
             if self._filled[slot] == text:
-                tally.skip("the same answer again", given.where)
+                tally.skip("the same answer again", where)
             else:
-                tally.refuse("another answer to a slot that has one", given.where)
+                tally.refuse("another answer to a slot that has one", where)
             return False
         self._filled[slot] = text
         self._writer.append(completion)
         self.n_new += 1
         return True
 
-    def end(self) -> None:
-        """Write down that everything came."""
+    def end(self, failures: Mapping[str, int] | None = None) -> None:
+        """Write down that everything came, and what failed where it was asked."""
         if self.n_new or not self._is_ended:
             n_slots = sum(planned.n_slots for planned in self._plan.values())
             is_whole = n_slots == len(self._filled)
+            reason = "complete" if is_whole else "incomplete"
+            more = {"failures": dict(failures)} if failures else {}
             self._writer.log("imported", {"n_new": self.n_new})
-            self._writer.log(
-                "stopped",
-                {"reason": "complete" if is_whole else "incomplete", "n_new": self.n_new},
-            )
+            self._writer.log("stopped", {"reason": reason, "n_new": self.n_new, **more})
 
     def result(self) -> Filed:
         """Return what the run holds, once it is closed."""
         run = open_run(self.path)
+        temperature = self._settings.parameters.get("temperature")
         return Filed(
             path=self.path,
-            model=self.model,
-            temperature=self.key.temperature,
+            model=self._settings.model,
+            temperature=temperature if isinstance(temperature, int | float) else None,
             n_new=self.n_new,
             n_stored=run.n_stored,
             n_missing=run.n_missing,

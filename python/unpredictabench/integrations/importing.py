@@ -13,6 +13,8 @@ from unpredictabench.integrations import official, tables
 from unpredictabench.integrations.comparison import Comparison, is_table_of_codes
 from unpredictabench.integrations.files import files
 from unpredictabench.integrations.filing import Filed, file_answers
+from unpredictabench.integrations.inspect.logs import is_log
+from unpredictabench.integrations.inspect.runs import import_logs
 from unpredictabench.integrations.questions import FILE_NAME, Questions
 from unpredictabench.integrations.rows import rows
 from unpredictabench.integrations.tally import Tally
@@ -21,11 +23,11 @@ from unpredictabench.tasks import Suite, load_suite
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 RUNS: Final = Path("runs")
 RESULTS, QUESTIONS, TRUTHS, CODES = "results", "questions", "truths", "codes"
-TABLE, EXPORT, OTHER = "table", "export", "other"
+TABLE, EXPORT, LOG, OTHER = "table", "export", "inspect", "other"
 EXPORTED = frozenset({"task", "index", "text", "status"})
 """Columns of an exported run."""
 
@@ -36,7 +38,7 @@ class Imported:
 
     Parameters
     ----------
-    kind : {"published", "table", "export"}
+    kind : {"published", "table", "export", "inspect"}
         What was recognised.
     path : Path
         What was read.
@@ -102,7 +104,7 @@ def import_path(
     suite: str | None = None,
     model: str | None = None,
 ) -> Imported:
-    """Import whatever a path holds: published data, plain tables, or exported runs.
+    """Import whatever a path holds: published data, tables, exported runs, or Inspect logs.
 
     Parameters
     ----------
@@ -111,7 +113,8 @@ def import_path(
     out : path, optional
         Folder of the run folders; the default is ``runs/`` and the name of `path`.
     suite : str, optional
-        Name or file of the suite; for tables the default is ``"v1"``.
+        Name or file of the suite; for tables the default is ``"v1"``, for Inspect logs the one
+        they name.
     model : str, optional
         The model of rows of a table that name none.
 
@@ -135,11 +138,14 @@ def import_path(
     if groups[TABLE]:
         return _tables(root, groups, target, suite or "v1", tally, model=model)
     if groups[EXPORT]:
-        return _exports(root, groups[EXPORT], target, tally)
+        return _exports(root, groups, target, tally)
+    if groups[LOG]:
+        filed, names = import_logs(groups[LOG], target, suite=suite, tally=tally)
+        return Imported(LOG, root, names, filed, tally.to_json(), {}, tally.is_complete)
     raise InputError(
         "path",
         "hold a results tree, the published data set, a table with the columns task (or prompt), "
-        "model and answer (or value), or an exported run",
+        "model and answer (or value), an exported run, or an Inspect log",
         "; ".join((*tally.refused, *tally.skipped)) or "an empty folder",
     )
 
@@ -153,7 +159,7 @@ def _recognised(
         raise InputError("path", "exist", str(path))
     groups: dict[str, list[Path]] = defaultdict(list)
     for file in files(root, tally):
-        kind = RESULTS if official.place_of(file) else _kind(file, tally)
+        kind = RESULTS if official.place_of(file) else LOG if is_log(file) else _kind(file, tally)
         groups[kind].append(file)
     for file in groups[OTHER]:
         tally.skip("file that holds nothing known", file)
@@ -184,8 +190,8 @@ def _kind(file: Path, tally: Tally) -> str:
 def _published(
     root: Path, groups: Mapping[str, list[Path]], out: Path, name: str | None, tally: Tally
 ) -> Imported:
-    for file in (*groups[TABLE], *groups[EXPORT]):
-        tally.refuse("table or exported run beside published data: import it by itself", file)
+    for file in (*groups[TABLE], *groups[EXPORT], *groups[LOG]):
+        tally.refuse("table, exported run or log beside published data: import it by itself", file)
     source = out / FILE_NAME if name is None else name
     if name is None and (groups[QUESTIONS] or not (out / FILE_NAME).exists()):
         suite = _suite(groups, out, tally)
@@ -210,7 +216,6 @@ def _published(
 
 def _suite(groups: Mapping[str, list[Path]], out: Path, tally: Tally) -> Suite:
     """Make the suite of the questions, or else of the rows that repeat them."""
-    out.mkdir(parents=True, exist_ok=True)
     questions = Questions(out)
     for file in groups[QUESTIONS]:
         for where, row in rows(file, tally):
@@ -235,8 +240,8 @@ def _tables(
     *,
     model: str | None,
 ) -> Imported:
-    for file in groups[EXPORT]:
-        tally.refuse("exported run beside a table: import it by itself", file)
+    for file in (*groups[EXPORT], *groups[LOG]):
+        tally.refuse("exported run or log beside a table: import it by itself", file)
     suite = load_suite(name)
     filed = file_answers(
         lambda counts: tables.answers(groups[TABLE], suite, counts, model=model),
@@ -248,9 +253,11 @@ def _tables(
     return Imported("table", root, name, filed, tally.to_json(), {}, tally.is_complete)
 
 
-def _exports(root: Path, exported: Sequence[Path], out: Path, tally: Tally) -> Imported:
+def _exports(root: Path, groups: Mapping[str, list[Path]], out: Path, tally: Tally) -> Imported:
+    for file in groups[LOG]:
+        tally.refuse("log beside an exported run: import it by itself", file)
     filed, suite = [], ""
-    for file in exported:
+    for file in groups[EXPORT]:
         run = import_run(file, out / file.stem)
         tally.take("exported runs")
         suite, temperature = run.settings.suite, run.settings.parameters.get("temperature")

@@ -7,6 +7,7 @@ import uuid
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from unpredictabench._whole import whole
 from unpredictabench.errors import InputError
 from unpredictabench.integrations.published import Fact, facts
 from unpredictabench.integrations.truths import Truth, TruthError, keep
@@ -89,7 +90,8 @@ class Questions:
         file = self.folder / FILE_NAME
         if file.exists() and file.read_text(encoding="utf-8") != text:
             raise InputError("out", f"be a folder without another {FILE_NAME}", str(file))
-        file.write_text(text, encoding="utf-8")
+        with whole(file) as draft:
+            draft.write_text(text, encoding="utf-8")
         return load_suite(file)
 
     def _task(self, uid: str, tally: Tally) -> dict[str, Any] | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unpredictabench._whole import whole
 from unpredictabench.integrations.rows import finite
 
 if TYPE_CHECKING:
@@ -90,9 +91,9 @@ def _drawn(
 def _written(folder: Path, name: str, content: bytes) -> tuple[str, str]:
     """Write a file of values once; return its name from the suite's folder, and its digest."""
     path = folder / FOLDER / name
-    path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists():
-        path.write_bytes(content)
+        with whole(path) as draft:
+            draft.write_bytes(content)
     elif path.read_bytes() != content:
         raise TruthError("another truth of the task is in the folder already")
     return f"{FOLDER}/{name}", hashlib.sha256(content).hexdigest()

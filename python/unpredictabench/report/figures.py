@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from unpredictabench._whole import whole
 from unpredictabench.report import charts, provenance
 from unpredictabench.report.details import task_data
 from unpredictabench.report.findings import example
@@ -47,10 +48,10 @@ def write_figures(contents: Contents, folder: str | os.PathLike[str]) -> list[Pa
         If matplotlib is not installed.
     """
     out = Path(folder)
-    out.mkdir(parents=True, exist_ok=True)
     told = json.dumps(provenance.as_data(contents), ensure_ascii=True, indent=1)
     file = out / "provenance.json"
-    file.write_text(told + "\n", encoding="utf-8")
+    with whole(file) as draft:
+        draft.write_text(told + "\n", encoding="utf-8")
     files = [file]
     for name, figure, rows in _all(contents):
         files += _saved(out / name, figure, told)
@@ -76,16 +77,19 @@ def _all(contents: Contents) -> Iterator[tuple[str, Figure, Iterable[dict[str, A
 def _saved(stem: Path, figure: Figure, told: str) -> list[Path]:
     svg, pdf = stem.with_name(f"{stem.name}.svg"), stem.with_name(f"{stem.name}.pdf")
     # The style is applied again: fonts are chosen when a figure is saved.
-    with charts.styled():
-        figure.savefig(svg, metadata={"Date": None, "Description": told})
-        figure.savefig(pdf, metadata={"CreationDate": None, "Keywords": told})
+    with charts.styled(), whole(svg) as picture, whole(pdf) as page:
+        figure.savefig(picture, format="svg", metadata={"Date": None, "Description": told})
+        figure.savefig(page, format="pdf", metadata={"CreationDate": None, "Keywords": told})
     return [svg, pdf]
 
 
 def _numbers(file: Path, rows: Iterable[dict[str, Any]]) -> Path:
     listed = list(rows)
     columns = dict.fromkeys(key for row in listed for key in row)
-    with file.open("w", newline="", encoding="utf-8", errors="replace") as out:
+    with (
+        whole(file) as draft,
+        draft.open("w", newline="", encoding="utf-8", errors="replace") as out,
+    ):
         writer = csv.DictWriter(out, list(columns), restval="", lineterminator="\n")
         writer.writeheader()
         writer.writerows(listed)

@@ -9,6 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from unpredictabench._whole import whole
 from unpredictabench.diagnose import diagnose
 from unpredictabench.errors import InputError
 from unpredictabench.report.answers import sample_of
@@ -104,9 +105,9 @@ def write_page(found: Contents, path: str | os.PathLike[str]) -> Path:
     """
     file = Path(path)
     text = page(found)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    # A name or an answer may hold half of a surrogate pair, which no encoding can write.
-    file.write_bytes(text.encode("utf-8", "replace"))
+    with whole(file) as draft:
+        # A name or an answer may hold half of a surrogate pair, which no encoding can write.
+        draft.write_bytes(text.encode("utf-8", "replace"))
     return file
 
 

@@ -15,7 +15,13 @@ from unpredictabench.score.results import (
 )
 from unpredictabench.score.rules import SIZES, Rules
 from unpredictabench.score.samplers import Baseline, baselines, is_below_median
-from unpredictabench.score.scoring import baselines_of, score, score_records, score_runs
+from unpredictabench.score.scoring import (
+    baselines_of,
+    score,
+    score_observed,
+    score_records,
+    score_runs,
+)
 
 make_callable(__name__)
 
@@ -36,6 +42,7 @@ __all__ = [
     "document",
     "is_below_median",
     "score",
+    "score_observed",
     "score_records",
     "score_runs",
 ]

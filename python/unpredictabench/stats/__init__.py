@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from unpredictabench.stats._arrays import PreparedTruth, RaggedArray
+from unpredictabench.stats._batch import score_batch
 from unpredictabench.stats._bootstrap import BootstrapResult, bootstrap
 from unpredictabench.stats._bootstrap_2samp import (
     Bootstrap2SampResult,
@@ -83,6 +84,7 @@ __all__ = [
     "permutation_test_2samp",
     "permutation_test_uniform",
     "power",
+    "score_batch",
     "wasserstein_distance",
     "wasserstein_test",
     "wilson_interval",

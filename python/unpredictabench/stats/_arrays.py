@@ -135,12 +135,15 @@ class Samples:
         The argument, as the caller wrote it.
     is_single : bool
         Whether it was one 1-d sample, whose result is a scalar.
+    first_row : int
+        The number that messages give to the first row.
     """
 
     name: str
     is_single: bool
     allow_infinite: bool
     pieces: tuple[_Piece, ...]
+    first_row: int = 0
 
     def __len__(self) -> int:
         return sum(map(len, self.pieces))
@@ -205,7 +208,7 @@ class Samples:
     def _where(self, cuts: Offsets, first: int, index: int) -> str:
         row = int(np.searchsorted(cuts, index, side="right")) - 1
         position = f"position {index - int(cuts[row])}"
-        return position if self.is_single else f"row {first + row}, {position}"
+        return position if self.is_single else f"row {self.first_row + first + row}, {position}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +276,12 @@ class PreparedTruth:
 
 
 def samples(
-    x: object, *, name: str, allow_infinite: bool = True, allow_empty: bool = False
+    x: object,
+    *,
+    name: str,
+    allow_infinite: bool = True,
+    allow_empty: bool = False,
+    first_row: int = 0,
 ) -> Samples:
     """Open an argument: find out how it holds its rows, without converting them.
 
@@ -287,6 +295,8 @@ def samples(
         Whether +-inf are values (rank statistics) or an error (where a mean is taken).
     allow_empty : bool, default False
         Whether rows may be empty.
+    first_row : int, default 0
+        The number that messages give to the first row.
 
     Returns
     -------
@@ -298,7 +308,7 @@ def samples(
     InputError
         When `x` is not a sample or a batch of samples, or a row is empty.
     """
-    found = Samples(name, *_shape(x, name, allow_infinite=allow_infinite))
+    found = Samples(name, *_shape(x, name, allow_infinite=allow_infinite), first_row=first_row)
     if not allow_empty:
         refuse_empty(found, found.lengths() == 0)
     return found
@@ -368,7 +378,9 @@ def check_ready(x: Values, *, name: str, allow_infinite: bool = True) -> Values:
 def refuse_empty(rows: Samples, is_empty: NDArray[np.bool_]) -> None:
     """Raise when a row is marked as empty, naming the first."""
     if bool(is_empty.any()):
-        what = "none" if rows.is_single else f"none in row {int(is_empty.argmax())}"
+        what = (
+            "none" if rows.is_single else f"none in row {rows.first_row + int(is_empty.argmax())}"
+        )
         raise InputError(rows.name, 'hold observations (or pass empty="nan")', what)
 
 

@@ -22,6 +22,8 @@ MOST_REMEMBERED: Final = 1_000_000
 """Bands kept in memory at most."""
 BAND_WIDTH: Final = 1e-11
 """Accuracy of a band where the attained distances fill an interval."""
+MOST_ROUNDS: Final = 40
+"""Trials that follow the tail's slope; usual levels need fewer than twenty."""
 _REMEMBERED: dict[tuple[str, float, int], float] = {}
 
 
@@ -157,7 +159,9 @@ def _stepped(law: Law, n: NDArray[np.int64], alpha: float, workers: int | None) 
     trial = np.nextafter(fails, 0) * (1 - 1e-3)
     last = np.zeros((2, n.size))  # where the tail was looked at last, and what it was
     open_rows = np.arange(n.size)
+    n_rounds = 0
     while open_rows.size:
+        n_rounds += 1
         size, low, high = n[open_rows], passes[open_rows], fails[open_rows]
         attained = _next_attained(law, size, trial[open_rows])
         is_known = attained >= fails_at[open_rows] - SAME
@@ -173,7 +177,10 @@ def _stepped(law: Law, n: NDArray[np.int64], alpha: float, workers: int | None) 
         passes[open_rows], fails[open_rows] = low, high
         is_open = _next_attained(law, size, low + 2 * SAME) < fails_at[open_rows] - SAME
         here = np.array([attained, excess])
-        trial[open_rows] = _next_trial(size, here, last[:, open_rows], (low, high))
+        # The slope misleads where alpha is near 1.
+        is_slow = n_rounds > MOST_ROUNDS
+        slope = _next_trial(size, here, last[:, open_rows], (low, high))
+        trial[open_rows] = (low + high) / 2 if is_slow else slope
         last[:, open_rows] = here
         open_rows = open_rows[is_open & (high - low > BAND_WIDTH)]
     # Invalid answers and answers off the support attain multiples of 1/N that the law does not.

@@ -14,6 +14,7 @@ from unpredictabench.stats._arrays import (
     Empty,
     Pairs,
     PreparedTruth,
+    RaggedArray,
     Values,
     check_ready,
     is_ready,
@@ -59,8 +60,8 @@ class KsResult:
 
 
 def ks_2samp(
-    x: ArrayLike,
-    y: ArrayLike | PreparedTruth,
+    x: ArrayLike | RaggedArray,
+    y: ArrayLike | PreparedTruth | RaggedArray,
     *,
     alternative: Alternative = "two-sided",
     method: KsMethod = "auto",

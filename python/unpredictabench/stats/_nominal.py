@@ -213,7 +213,9 @@ class LabelLaw:
     def _exact_critical(self, n: int, alpha: float) -> float:
         assert self.numerators is not None
         sizes = np.array([n], dtype=np.int64)
-        largest = int(_native.tv_largest_passing(self.numerators, sizes, alpha, self.workers)[0])
+        largest = _native.tv_largest_passing(self.numerators, sizes, alpha, self.workers)[0]
+        if largest is None:
+            return 0.0
         return (largest + self.unit(n) / 2) / (n * int(self.numerators.sum()))
 
     def _refuse_large_tables(self, n: int) -> None:

@@ -218,7 +218,8 @@ def _rules_at(n: tuple[int, ...], items: int, alpha: float, workers: int | None)
     """Return the critical statistics; remembered, because many lists have the same length."""
     level, sizes = alpha / items, np.array(n, dtype=np.int64)
     n_cells = factorial(min(items, MOST_PATTERN))
-    pairs = _native.pair_largest_passing(n_cells, sizes, level, workers)
+    found = _native.pair_largest_passing(n_cells, sizes, level, workers)
+    pairs = [-np.inf if largest is None else float(largest) for largest in found]
     laws = [
         law_of_labels(
             np.full(k, 1 / k), method="auto", n_resamples=10_000_000, rng=None, workers=workers
@@ -226,7 +227,7 @@ def _rules_at(n: tuple[int, ...], items: int, alpha: float, workers: int | None)
         for k in range(items, 1, -1)
     ]
     digits = [[law.critical(size, level) for law in laws] for size in n]
-    return _Rules(pairs.astype(np.float64), np.array(digits).reshape(sizes.size, items - 1))
+    return _Rules(np.array(pairs), np.array(digits).reshape(sizes.size, items - 1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,6 +178,11 @@ def is_certain_failure(
     True
     """
     upper, lower = np.asarray(cdf, dtype=np.float64), np.asarray(cdf_left, dtype=np.float64)
+    if upper.ndim != 1 or not ((upper >= 0) & (upper <= 1)).all():
+        raise InputError("cdf", "be 1-d and lie in [0, 1]", cdf)
+    if lower.shape != upper.shape or not ((lower >= 0) & (lower <= upper)).all():
+        raise InputError("cdf_left", "lie in [0, cdf], one for each answer", cdf_left)
+    _check_counts(n, critical, n_invalid)
     n_left = n - upper.size - n_invalid
     if n_left < 0:
         raise InputError("n", f"be at least the {upper.size + n_invalid} answers so far", n)
@@ -223,10 +228,22 @@ def is_certain_label_failure(
     least ``sum max(0, c_j / n - p_j) + w / n``.
     """
     c, p = np.asarray(counts, dtype=np.float64), np.asarray(probabilities, dtype=np.float64)
+    if c.ndim != 1 or not (np.isfinite(c) & (c >= 0)).all():
+        raise InputError("counts", "be 1-d and at least 0", counts)
+    if p.shape != c.shape or not (p >= 0).all() or abs(float(p.sum()) - 1) > 1e-9:
+        raise InputError("probabilities", "be one a label, at least 0, and sum to 1", probabilities)
+    _check_counts(n, critical, n_invalid)
     if c.sum() + n_invalid > n:
         raise InputError("n", f"be at least the {int(c.sum()) + n_invalid} answers so far", n)
     excess = np.maximum(c / n - p, 0.0).sum() + n_invalid / n
     return bool(excess >= critical)
+
+
+def _check_counts(n: int, critical: float, n_invalid: int) -> None:
+    options.whole("n", n, 1, options.MOST_ANSWERS)
+    options.whole("n_invalid", n_invalid, 0, options.MOST_ANSWERS)
+    if not critical > 0:
+        raise InputError("critical", "be a distance above 0", critical)
 
 
 def _checked_cells(cells: ArrayLike, n_cells: int) -> Integers:

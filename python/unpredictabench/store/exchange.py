@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from unpredictabench.errors import InputError, MissingExtraError, StoreError
+from unpredictabench._whole import whole
+from unpredictabench.errors import InputError, MissingExtraError, OutputError, StoreError
 from unpredictabench.incoming import completion_from
 from unpredictabench.store import rows
 from unpredictabench.store.reading import Run, open_run
 from unpredictabench.store.writing import open_writer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    import os
+    from collections.abc import Mapping, Sequence
 
     from unpredictabench.records import Completion
 
 T = TypeVar("T")
 Header: TypeAlias = dict[str, Any]
+_Line: TypeAlias = tuple[float, str, dict[str, Any]]
 Content: TypeAlias = "tuple[Header, list[Completion], int]"
 FORMAT = "unpredictabench-run"
 FORMAT_VERSION = 1
@@ -51,10 +52,10 @@ def export_run(run: Run, file: str | os.PathLike[str]) -> Path:
     target = Path(file)
     write = _suffixed(target, {".jsonl": _write_jsonl, ".parquet": _write_parquet})
     try:
-        with _whole(target) as partial:
-            write(run, partial)
-    except OSError as error:
-        raise StoreError(f"{target} cannot be written: {error}") from error
+        with whole(target) as draft:
+            write(run, draft)
+    except OutputError as error:
+        raise StoreError(str(error)) from error
     return target
 
 
@@ -92,12 +93,18 @@ def import_run(file: str | os.PathLike[str], path: str | os.PathLike[str]) -> Ru
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise StoreError(f"{source} is not an exported run ({error!r})") from error
     with open_writer(path, settings, plan) as writer:
-        for at, kind, data in () if writer.is_resumed else events:
+        for at, kind, data in _missing_events(path, events):
             writer.log(kind, data, at=at)
         for completion in completions:
             writer.append(completion)
         writer.log("imported", {"file": source.name, "n_partial": n_partial})
     return open_run(path)
+
+
+def _missing_events(path: str | os.PathLike[str], events: Sequence[_Line]) -> Sequence[_Line]:
+    """Return what the log lacks when it holds a beginning of the lines: all, or after a crash."""
+    known = [(event.at, event.kind, dict(event.data)) for event in open_run(path).events]
+    return events[len(known) :] if known == events[: len(known)] else ()
 
 
 def _suffixed(file: Path, by_suffix: Mapping[str, T]) -> T:
@@ -126,17 +133,6 @@ def _checked(header: object, source: Path) -> Header:
             f"{FORMAT_VERSION}: upgrade the package"
         )
     return header
-
-
-@contextlib.contextmanager
-def _whole(target: Path) -> Iterator[Path]:
-    """Give a name beside the target that becomes the target when all went well."""
-    partial = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        yield partial
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _write_jsonl(run: Run, file: Path) -> None:

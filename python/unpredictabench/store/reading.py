@@ -95,8 +95,13 @@ class Run:
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """What the last session found suspicious: duplicates, a model that changed."""
-        return tuple(self.ending.get("marks", ()))
+        """What any session found suspicious: duplicates, a model that changed; the last wording."""
+        marks: dict[str, str] = {}
+        for event in self.events:
+            found: Any = event.data.get("marks", {}) if event.kind == "stopped" else {}
+            # Earlier versions kept the sentences alone.
+            marks |= found if isinstance(found, dict) else {text: text for text in found}
+        return tuple(marks.values())
 
     @property
     def stopped_tasks(self) -> frozenset[str]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 from typing import TYPE_CHECKING
 
-from unpredictabench.errors import StoreError
+from unpredictabench._whole import whole
+from unpredictabench.errors import OutputError, StoreError
 from unpredictabench.extract import ledger
 
 if TYPE_CHECKING:
@@ -69,16 +68,12 @@ def keep_readings(folder: Path, found: Iterable[tuple[Completion, Extraction]]) 
     """
     lines = [ledger.to_line(*one) for one in found]
     file = folder / ledger.FILE_NAME
-    draft = file.with_name(f"{file.name}.{os.getpid()}.part")
     try:
-        draft.write_text("".join(f"{line}\n" for line in lines), encoding="ascii", newline="\n")
-        draft.replace(file)
-    except OSError as error:
+        with whole(file) as draft, draft.open("w", encoding="ascii", newline="\n") as out:
+            out.writelines(f"{line}\n" for line in lines)
+    except OutputError as error:
         raise StoreError(
-            f"{file} cannot be written ({error}); the answers are kept: make room or make the "
-            "folder writable, then run unpredictabench extract"
+            f"{file} cannot be written ({error.error}); every answer is kept: make room or make "
+            "the folder writable, then run the same command again"
         ) from error
-    finally:
-        with contextlib.suppress(OSError):
-            draft.unlink(missing_ok=True)
     return lines

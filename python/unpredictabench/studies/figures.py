@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from unpredictabench._whole import whole
 from unpredictabench.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -153,5 +155,6 @@ def _histogram(values: Any) -> tuple[Any, Any]:
 
 
 def _save(figure: Any, path: str | os.PathLike[str]) -> None:
-    figure.savefig(path, dpi=150)
+    with whole(path) as draft:
+        figure.savefig(draft, dpi=150, format=Path(path).suffix[1:] or None)
     _pyplot().close(figure)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from unpredictabench.errors import InputError
+from unpredictabench.stats import _options as options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -111,15 +112,14 @@ def plan(
     >>> found.n_clusters
     28
     """
-    if difference == 0 or not math.isfinite(difference):
+    if options.real("difference", difference, "be finite and not 0") == 0:
         raise InputError("difference", "be finite and not 0", difference)
     for name, value in (("pilot_answers", pilot_answers), ("n_answers", n_answers)):
-        if value < 1:
-            raise InputError(name, "be at least 1", value)
-    for name, share in (("least_power", least_power), ("confidence_level", confidence_level)):
-        if not 0 < share < 1:
-            raise InputError(name, "lie strictly between 0 and 1", share)
+        options.whole(name, value, 1, options.MOST_ANSWERS)
+    options.level("least_power", least_power)
+    options.level("confidence_level", confidence_level)
     tasks = list(gaps)
+    _check_pilot(gaps, errors, clusters)
     _, index = np.unique([clusters[task] for task in tasks], return_inverse=True)
     members = np.bincount(index) if tasks else np.zeros(0)
     if members.size < 2:
@@ -127,8 +127,6 @@ def plan(
     means = np.bincount(index, weights=[gaps[task] for task in tasks]) / members
     squares = np.array([errors[task] ** 2 for task in tasks])
     pilot_noise = float((np.bincount(index, weights=squares) / members**2).mean())
-    if not math.isfinite(pilot_noise):
-        raise InputError("errors", "be finite (N at most half of the answers)", errors)
     between = max(0.0, float(means.var(ddof=1)) - pilot_noise)
     noise = pilot_noise * pilot_answers / n_answers
     normal = NormalDist()
@@ -136,3 +134,17 @@ def plan(
     n_clusters = max(2, math.ceil(z * z * (between + noise) / difference**2))
     n_tasks = math.ceil(n_clusters * len(tasks) / members.size)
     return Plan(difference, n_answers, n_clusters, n_tasks, between, noise, least_power)
+
+
+def _check_pilot(
+    gaps: Mapping[str, float], errors: Mapping[str, float], clusters: Mapping[str, str]
+) -> None:
+    """Refuse tasks that lack an error or a family, and numbers that are none."""
+    for name, given in (("errors", errors), ("clusters", clusters)):
+        if lacking := [task for task in gaps if task not in given]:
+            raise InputError(name, "hold every task of gaps", lacking[:3])
+    if wrong := {task: gap for task, gap in gaps.items() if not -1 <= gap <= 1}:
+        raise InputError("gaps", "be differences of rates, in [-1, 1]", wrong)
+    finite = [errors[task] for task in gaps]
+    if not all(0 <= error < math.inf for error in finite):
+        raise InputError("errors", "be finite (N at most half of the answers), from 0", finite)

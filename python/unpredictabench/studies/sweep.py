@@ -12,6 +12,7 @@ from unpredictabench.errors import InputError
 from unpredictabench.extract.observations import observe
 from unpredictabench.records import Request
 from unpredictabench.stats import RaggedArray, ks_at_n
+from unpredictabench.stats import _options as options
 from unpredictabench.streams import stream
 
 if TYPE_CHECKING:
@@ -124,7 +125,12 @@ def sweep(
     The band resamples families of tasks with their rates; it is wide and jagged for few families,
     and pointwise: the curve as a whole leaves it more often than 1 - confidence_level.
     """
-    sizes = np.atleast_1d(np.asarray(n, dtype=np.int64))
+    sizes = _sizes(n)
+    options.level("alpha", alpha)
+    options.level("confidence_level", confidence_level)
+    options.resamples(n_resamples)
+    if not observed:
+        raise InputError("observed", "hold a task", observed)
     for one in observed:
         if one.task.support == "nominal":
             raise InputError("observed", "hold tasks on the line", one.task.id)
@@ -139,6 +145,14 @@ def sweep(
     clusters = tuple(one.task.family for one in observed)
     low, high = _bands(rates, clusters, n_resamples, confidence_level)
     return Sweep(sizes, rates, errors, clusters, rates.mean(axis=0), low, high)
+
+
+def _sizes(n: ArrayLike) -> NDArray[np.int64]:
+    """Accept a size or a list of sizes."""
+    sizes = np.atleast_1d(options.counted("n", n))
+    if sizes.ndim != 1 or not sizes.size or sizes.min() < 1:
+        raise InputError("n", "be one size or a list of sizes, each at least 1", n)
+    return sizes
 
 
 def _bands(

@@ -6,11 +6,13 @@ import contextlib
 import hashlib
 import io
 import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from unpredictabench._whole import whole
+from unpredictabench.errors import OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,15 +89,8 @@ def _write(path: Path, array: NDArray[np.generic]) -> None:
     buffer = io.BytesIO()
     np.save(buffer, array, allow_pickle=False)
     body = buffer.getvalue()
-    with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(_digest(body) + body)
-            Path(name).replace(path)
-        except OSError:
-            Path(name).unlink(missing_ok=True)
+    with contextlib.suppress(OutputError), whole(path, is_synced=False) as draft:
+        draft.write_bytes(_digest(body) + body)
 
 
 def _digest(body: bytes) -> bytes:

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 
 _NEAREST = 1e-300
+_INVGAUSS = (1e-4, 100.0)
+"""Ratios of mean and shape between which SciPy knows the inverse Gaussian law.
+
+Beyond, its root finder gives up with a warning, or its cdf is infinite.
+"""
 
 
 class ScipyLaw(NumericLaw):
@@ -67,10 +72,16 @@ class ScipyLaw(NumericLaw):
         mean = self._law.mean() if has_mean else math.inf
         return existing(mean, self._law.std() if has_std else math.inf)
 
+    @property
+    def _is_beyond_scipy(self) -> bool:
+        return self._name == "invgauss" and not _INVGAUSS[0] <= self._shapes[0] <= _INVGAUSS[1]
+
     def _cdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         if self._name == "invgauss":
             # SciPy divides by x, which overflows; nothing of the law is this near to 0.
             x = np.where((x > 0) & (x < _NEAREST), 0.0, x)
+            if self._is_beyond_scipy:
+                return _wald(x / self._scale, self._shapes[0])
         return np.asarray(self._law.cdf(x), dtype=np.float64)
 
     def _pdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -84,10 +95,30 @@ class ScipyLaw(NumericLaw):
         if self._name == "beta":
             # SciPy's root finder gives up, with a warning, where a shape is small.
             return smallest(self._cdf, q, low=np.zeros_like(q), high=np.ones_like(q))
-        return np.asarray(self._law.ppf(q), dtype=np.float64)
+        if self._is_beyond_scipy:
+            high = np.full_like(q, np.finfo(np.float64).max)
+            return smallest(self._cdf, q, low=np.zeros_like(q), high=high)
+        # Rounding leads out of narrow supports.
+        return np.clip(np.asarray(self._law.ppf(q), dtype=np.float64), *self.ends)
 
     def _sample(self, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
         return np.asarray(self._law.rvs(size=size, random_state=rng), dtype=np.float64)
+
+
+def _wald(z: NDArray[np.float64], mean: float) -> NDArray[np.float64]:
+    """Return the cdf of the inverse Gaussian law of shape 1.
+
+    With a and b as below, b^2 - a^2 = 4 / mean, so that the second term of the textbook's formula,
+    exp(2 / mean) Phi(-b), is exp(-a^2 / 2) erfcx(b / sqrt 2) / 2, in which nothing overflows.
+    """
+    from scipy.special import erfcx, ndtr  # noqa: PLC0415 - needed only for numbers
+
+    inside = np.maximum(z, _NEAREST)
+    root = np.sqrt(1.0 / inside)
+    with np.errstate(over="ignore"):
+        a, b = root * (inside / mean - 1.0), root * (inside / mean + 1.0)
+        second = np.exp(-0.5 * a * a) * erfcx(b / math.sqrt(2.0)) / 2.0
+    return np.where(z > 0, np.minimum(ndtr(a) + second, 1.0), 0.0)
 
 
 class RectifiedLaw(NumericLaw):

@@ -77,9 +77,23 @@ def _rayleigh_mixture(spec: dict[str, Any], params: dict[str, Any]) -> NumericLa
     return ScipyLaw(spec, "laplace", scale=scale)
 
 
+_FARTHEST = 1e8
+"""Standard deviations from the mean beyond which SciPy cannot cut a normal off."""
+
+
 def _normal_window(params: dict[str, Any]) -> tuple[tuple[float, ...], float, float]:
     mean, sd = params["mean"], params["sd"]
     return ((params["low"] - mean) / sd, (params["high"] - mean) / sd), mean, sd
+
+
+def _has_window(params: dict[str, Any]) -> tuple[str, str] | None:
+    if broken := increasing("low", "high")(params):
+        return broken
+    (low, high), *_ = _normal_window(params)
+    if not (low < high and low <= _FARTHEST and high >= -_FARTHEST):
+        far = f"{_FARTHEST:g} of them from the mean"
+        return "sd", f"leave low and high apart in standard deviations, and less than {far}"
+    return None
 
 
 CONTINUOUS = (
@@ -102,7 +116,7 @@ CONTINUOUS = (
         ("truncated-normal", "truncnorm"),
         (real("mean"), positive("sd"), *LOW_HIGH),
         _normal_window,
-        relation=increasing("low", "high"),
+        relation=_has_window,
     ),
     _from_scipy(
         ("uniform", "uniform"),

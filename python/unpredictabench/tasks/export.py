@@ -6,6 +6,7 @@ import json
 import uuid
 from typing import TYPE_CHECKING, Any
 
+from unpredictabench._whole import whole
 from unpredictabench.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -127,4 +128,5 @@ def write_parquet(suite: Suite, path: Path) -> None:
         import pyarrow.parquet as pq  # noqa: PLC0415 - an extra
     except ImportError:
         raise MissingExtraError("writing Parquet", "arrow") from None
-    pq.write_table(pa.Table.from_pylist(rows(suite)), path)
+    with whole(path) as draft:
+        pq.write_table(pa.Table.from_pylist(rows(suite)), draft)

@@ -5,13 +5,13 @@
 // A binding has the arguments of the Python function that it serves.
 #![allow(clippy::too_many_arguments)]
 
-use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
+use numpy::{AsSliceError, BorrowError, PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::batch::Ragged;
-use crate::error::{Error, Result};
-use crate::truth::{Truth, Truths};
+use unpredictabench::batch::Ragged;
+use unpredictabench::error::{Error, Result};
+use unpredictabench::truth::{Truth, Truths};
 
 mod distances;
 mod edf;
@@ -22,29 +22,68 @@ mod onesample;
 mod own_statistic;
 mod subsets;
 
-impl From<Error> for PyErr {
+/// What a binding returns.
+pub(crate) type Reply<T> = std::result::Result<T, Refusal>;
+
+/// An exception of Python, also made of a kernel's error.
+#[derive(Debug)]
+pub(crate) struct Refusal(PyErr);
+
+impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
-        match error {
+        Self(match error {
             Error::Argument { .. } => PyValueError::new_err(error.to_string()),
             Error::Interrupted => PyKeyboardInterrupt::new_err(()),
             Error::Threads(_) => PyRuntimeError::new_err(error.to_string()),
-        }
+        })
     }
 }
 
-/// Ask the interpreter, from a thread that is detached from it, whether Ctrl-C was pressed.
-///
-/// The signal's own exception is dropped: [`Error::Interrupted`] becomes the same one.
-pub(crate) fn interrupted() -> bool {
-    Python::attach(|py| py.check_signals().is_err())
+impl From<PyErr> for Refusal {
+    fn from(error: PyErr) -> Self {
+        Self(error)
+    }
 }
 
-/// Run a kernel detached from the interpreter.
+impl From<AsSliceError> for Refusal {
+    fn from(error: AsSliceError) -> Self {
+        Self(error.into())
+    }
+}
+
+impl From<BorrowError> for Refusal {
+    fn from(error: BorrowError) -> Self {
+        Self(error.into())
+    }
+}
+
+impl From<Refusal> for PyErr {
+    fn from(refusal: Refusal) -> Self {
+        refusal.0
+    }
+}
+
+/// Run a kernel detached from the interpreter. It is given a way to ask whether a signal's handler
+/// wants to end the call (Ctrl-C); what the handler raised is what the call raises.
 pub(crate) fn detached<T: Send>(
     py: Python<'_>,
-    kernel: impl FnOnce() -> Result<T> + Send,
-) -> PyResult<T> {
-    py.detach(kernel).map_err(PyErr::from)
+    kernel: impl FnOnce(&mut dyn FnMut() -> bool) -> Result<T> + Send,
+) -> Reply<T> {
+    let mut raised = None;
+    let result = py.detach(|| {
+        #[allow(clippy::redundant_closure_for_method_calls)] // the method fits one lifetime only
+        kernel(&mut || match Python::attach(|py| py.check_signals()) {
+            Ok(()) => raised.is_some(),
+            Err(error) => {
+                raised.get_or_insert(error);
+                true
+            }
+        })
+    });
+    match raised {
+        Some(error) => Err(error.into()),
+        None => Ok(result?),
+    }
 }
 
 /// A truth prepared once and shared by calls and threads.
@@ -56,14 +95,14 @@ pub(crate) struct PyTruth {
 #[pymethods]
 impl PyTruth {
     #[new]
-    fn new(py: Python<'_>, draws: PyReadonlyArray1<'_, f64>) -> PyResult<Self> {
+    fn new(py: Python<'_>, draws: PyReadonlyArray1<'_, f64>) -> Reply<Self> {
         let draws = draws.as_slice()?;
         let prepared = || {
             let truth = Truth::new(draws)?;
             let _ = truth.levels();
             Ok(truth)
         };
-        detached(py, prepared).map(|inner| Self { inner })
+        detached(py, |_| prepared()).map(|inner| Self { inner })
     }
 
     fn __len__(&self) -> usize {
@@ -86,7 +125,7 @@ impl PyTruth {
 pub(crate) struct PyRows<'py>(PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, i64>);
 
 impl PyRows<'_> {
-    pub(crate) fn view(&self) -> PyResult<Ragged<'_>> {
+    pub(crate) fn view(&self) -> Reply<Ragged<'_>> {
         Ok(Ragged::new(self.0.as_slice()?, self.1.as_slice()?)?)
     }
 }
@@ -99,7 +138,7 @@ pub(crate) enum PyTruths<'py> {
 }
 
 impl PyTruths<'_> {
-    pub(crate) fn view(&self) -> PyResult<Truths<'_>> {
+    pub(crate) fn view(&self) -> Reply<Truths<'_>> {
         Ok(match self {
             Self::Shared(truth) => Truths::Shared(&truth.inner),
             Self::Rows(rows) => Truths::Rows(rows.view()?),
@@ -115,7 +154,7 @@ pub(crate) enum PyCounts<'py> {
 }
 
 impl PyCounts<'_> {
-    pub(crate) fn view(&self) -> PyResult<impl Fn(usize) -> i64 + Sync + Send + '_> {
+    pub(crate) fn view(&self) -> Reply<impl Fn(usize) -> i64 + Sync + Send + '_> {
         let (one, each) = match self {
             Self::Shared(one) => (*one, None),
             Self::Rows(each) => (0, Some(each.as_slice()?)),
@@ -126,10 +165,7 @@ impl PyCounts<'_> {
 
 /// Position of the first NaN, or of the first value that is not finite, if there is one.
 #[pyfunction]
-fn first_invalid(
-    values: PyReadonlyArray1<'_, f64>,
-    allow_infinite: bool,
-) -> PyResult<Option<usize>> {
+fn first_invalid(values: PyReadonlyArray1<'_, f64>, allow_infinite: bool) -> Reply<Option<usize>> {
     let values = values.as_slice()?;
     Ok(if allow_infinite {
         values.iter().position(|v| v.is_nan())

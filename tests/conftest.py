@@ -1,0 +1,18 @@
+"""What several test modules start from."""
+
+from __future__ import annotations
+
+import pytest
+
+from commands import ASKING, done
+from unpredictabench.store import export_run, open_run
+
+
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory):
+    """Give a folder with a run nothing happened to, its scores, its report, and an export."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    (folder / "scores.json").write_text(done(*ASKING, folder / "run"))
+    done("report", folder / "run", "-o", folder / "report.html")
+    export_run(open_run(folder / "run"), folder / "export.jsonl")
+    return folder
