@@ -194,8 +194,7 @@ def answers_needed(
     name = _known(alternative)
     _checked(1, alpha, least_power)
     size, law = _sized(effect), with_quantiles(target)
-
-    if least_power > 2 * alpha and _is_nothing(target, altered(target, name, size)):
+    if least_power > 2 * alpha and _is_nothing(law, altered(law, name, size)):
         return None
 
     def is_seen(n: int) -> bool:
@@ -213,7 +212,7 @@ def answers_needed(
     return high
 
 
-def _is_nothing(target: NumericTarget, cdf: Callable[[Floats], Floats]) -> bool:
+def _is_nothing(target: Quantified, cdf: Callable[[Floats], Floats]) -> bool:
     """Tell whether answers of a cdf differ from a target by so little that no test sees it."""
     x = target.ppf(np.linspace(0, 1, _PLACES + 2)[1:-1])
     return bool(np.abs(cdf(x) - target.cdf(x)).max() <= _NOTHING)
