@@ -10,7 +10,7 @@ SOURCES := $(shell find rust python/unpredictabench -name '*.rs' -o -name '*.pyi
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format lint types imports docstrings spelling test-rust test-python test-slow test-eco fuzz bench clean
+.PHONY: help run test check format lint types imports docstrings spelling test-rust test-python test-slow test-eco fuzz bench dist clean
 
 help:  ## show these targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -75,6 +75,9 @@ fuzz: $(STAMP)  ## coverage-guided fuzzing, a minute a target (SECONDS=600 for l
 
 bench: $(STAMP)  ## speed against SciPy and numba, as ratios in one run
 	$(PYTEST) benches --benchmark-only
+
+dist: $(STAMP)  ## a wheel for manylinux and a source archive, in dist/
+	$(BIN)/python -m maturin build --quiet --release --zig --compatibility manylinux2014 --sdist --out dist
 
 clean:
 	rm -rf $(VENV) target dist

@@ -5,13 +5,16 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference_onesample import AtomAtZero, StepLaw, ks_tail, statistic
+from unpredictabench import stats
 from unpredictabench.errors import InputError
 from unpredictabench.stats import RaggedArray, ks_1samp, ks_confidence_band
 from unpredictabench.stats._bands import inside
+from unpredictabench.targets import target_from_spec
 from unpredictabench.tasks import load_suite
 
 SIDES = ("two-sided", "greater", "less")
@@ -256,6 +259,39 @@ def test_cdfs_that_fall_are_refused(test):
     with pytest.raises(InputError, match=r"cdf_left must be at most the cdf, got .* above 0.9 at"):
         test(x, uniform, cdf_left=lambda u: np.minimum(u + 0.05, 1.0))
     test(x, lambda u: 0.5 - 1e-9 * u)
+
+
+@pytest.mark.parametrize(
+    ("frozen", "spec"),
+    [
+        (scipy.stats.norm(2, 3), {"family": "normal", "params": {"mean": 2, "sd": 3}}),
+        (scipy.stats.poisson(18), {"family": "poisson", "params": {"rate": 18}}),
+        (
+            scipy.stats.binom(10, 0.3),
+            {"family": "binomial", "params": {"trials": 10, "probability": 0.3}},
+        ),
+    ],
+)
+def test_frozen_distributions_are_laws(frozen, spec):
+    """A frozen distribution of SciPy gives what our law of the same name gives, atoms included."""
+    x = np.arange(0.0, 30.0, 0.5)
+    law = target_from_spec(spec)
+    for test in (stats.ks_1samp, stats.kuiper_1samp):
+        ours, theirs = test(x, law), test(x, frozen)
+        assert (theirs.statistic, theirs.pvalue) == pytest.approx(
+            (ours.statistic, ours.pvalue), rel=1e-9
+        )
+    ours, theirs = (stats.ks_at_n(x, each, [5, 20]).pass_rate for each in (law, frozen))
+    assert theirs == pytest.approx(ours, rel=1e-9)
+    assert stats.power(frozen, 30).effect == pytest.approx(stats.power(law, 30).effect, rel=1e-6)
+
+
+def test_families_without_parameters_are_refused():
+    """A family is no law before its parameters are given."""
+    with pytest.raises(InputError, match="target must be a law"):
+        stats.ks_1samp([0.5], scipy.stats.norm)
+    with pytest.raises(InputError, match="target must be a law with quantiles"):
+        stats.power(lambda x: x, 10)
 
 
 @pytest.mark.parametrize("alpha", [0.05, 1e-4])

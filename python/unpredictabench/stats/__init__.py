@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unpredictabench.stats._arrays import PreparedTruth, RaggedArray
+from unpredictabench.stats._arrays import PreparedTruth
 from unpredictabench.stats._batch import score_batch
 from unpredictabench.stats._bootstrap import BootstrapResult, bootstrap
 from unpredictabench.stats._bootstrap_2samp import (
@@ -42,6 +42,7 @@ from unpredictabench.stats._permutation_2samp import (
 )
 from unpredictabench.stats._permutations import permutation_test_uniform
 from unpredictabench.stats._power import PowerResult, answers_needed, power
+from unpredictabench.stats._ragged import RaggedArray
 
 __all__ = [
     "Bootstrap2SampResult",

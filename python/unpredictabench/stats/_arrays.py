@@ -21,9 +21,10 @@ from unpredictabench.errors import InputError
 from unpredictabench.stats import _options as options
 from unpredictabench.stats._arrow import arrow_pieces, is_arrow
 from unpredictabench.stats._convert import plain_array, real_numbers, to_float64
+from unpredictabench.stats._ragged import RaggedArray
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 Values: TypeAlias = NDArray[np.float64]
 Offsets: TypeAlias = NDArray[np.int64]
@@ -35,63 +36,6 @@ CHUNK_VALUES: Final = 2**21
 """Observations converted at a time: 16 MB."""
 CHUNK_ROWS: Final = 2**18
 """Rows given to a kernel at a time, so that its results are small beside the output."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RaggedArray:
-    """Rows of any length in one buffer, as Arrow lays out lists.
-
-    Parameters
-    ----------
-    values : array_like
-        All observations, row after row.
-    offsets : array_like of int
-        Row ``i`` is ``values[offsets[i]:offsets[i + 1]]``; one entry more than there are rows,
-        not decreasing, within ``values``.
-
-    Raises
-    ------
-    InputError
-        When the offsets are not as said.
-
-    Examples
-    --------
-    >>> len(RaggedArray([1.0, 2.0, 3.0], [0, 1, 3]))
-    2
-    """
-
-    values: NDArray[Any]
-    offsets: Offsets
-
-    def __init__(self, values: ArrayLike, offsets: ArrayLike) -> None:
-        data = plain_array(values, "values")
-        if data.ndim != 1:
-            raise InputError("values", "be 1-d", f"{data.ndim}-d")
-        cuts = plain_array(offsets, "offsets")
-        if cuts.ndim != 1 or cuts.size == 0 or cuts.dtype.kind not in "iu":
-            raise InputError("offsets", "be 1-d integers, one more than there are rows", offsets)
-        cuts = cuts.astype(np.int64, copy=False)
-        if cuts[0] < 0 or cuts[-1] > data.size or bool(np.any(cuts[1:] < cuts[:-1])):
-            raise InputError("offsets", f"rise from 0 to at most {data.size}", offsets)
-        object.__setattr__(self, "values", data)
-        object.__setattr__(self, "offsets", np.ascontiguousarray(cuts))
-
-    @classmethod
-    def from_rows(cls, rows: Sequence[ArrayLike]) -> RaggedArray:
-        """Join rows of any length.
-
-        Examples
-        --------
-        >>> RaggedArray.from_rows([[1.0], [2.0, 3.0]]).offsets
-        array([0, 1, 3])
-        """
-        arrays = [plain_array(row, f"rows[{i}]") for i, row in enumerate(rows)]
-        lengths = [row.size for row in arrays]
-        values = np.concatenate(arrays) if arrays else np.empty(0)
-        return cls(values, np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]))
-
-    def __len__(self) -> int:
-        return int(self.offsets.size) - 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from unpredictabench import _native
-from unpredictabench.stats._arrays import RaggedArray, samples
+from unpredictabench.stats._arrays import samples
 from unpredictabench.stats._ks1 import statistics, tails
 from unpredictabench.stats._laws import Floats, Law, law_of, step_law
 from unpredictabench.stats._levels import SAME
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
+
+    from unpredictabench.stats._ragged import RaggedArray
 
 MOST_REMEMBERED: Final = 1_000_000
 """Bands kept in memory at most."""

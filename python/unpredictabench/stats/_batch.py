@@ -11,14 +11,7 @@ import numpy as np
 
 from unpredictabench.errors import InputError
 from unpredictabench.stats import _options as options
-from unpredictabench.stats._arrays import (
-    EMPTY,
-    Empty,
-    PreparedTruth,
-    RaggedArray,
-    refuse_empty,
-    samples,
-)
+from unpredictabench.stats._arrays import EMPTY, Empty, PreparedTruth, refuse_empty, samples
 from unpredictabench.stats._arrow import (
     decoded,
     gathered,
@@ -37,6 +30,7 @@ from unpredictabench.stats._batch_statistics import (
     computed,
 )
 from unpredictabench.stats._ks import ALTERNATIVES
+from unpredictabench.stats._ragged import RaggedArray
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from unpredictabench.stats._arrays import RaggedArray
     from unpredictabench.stats._ks import Alternative, KsMethod
+    from unpredictabench.stats._ragged import RaggedArray
 
     Truths: TypeAlias = RaggedArray | PreparedTruth
 

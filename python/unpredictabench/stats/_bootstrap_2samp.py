@@ -22,10 +22,11 @@ from unpredictabench.streams import stream
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-    from unpredictabench.stats._arrays import Empty, Pairs, PreparedTruth
+    from unpredictabench.stats._arrays import Empty, Pairs
     from unpredictabench.stats._options import Seed
+    from unpredictabench.stats._ragged import SampleLike, TruthLike
 
     OfTwoSamples: TypeAlias = Callable[[NDArray[np.float64], NDArray[np.float64]], float]
     TwoSampleStatistic: TypeAlias = str | OfTwoSamples | CompiledStatistic
@@ -81,8 +82,8 @@ class Bootstrap2SampResult:
 
 
 def bootstrap_2samp(
-    x: ArrayLike,
-    y: ArrayLike | PreparedTruth,
+    x: SampleLike,
+    y: TruthLike,
     statistic: TwoSampleStatistic,
     *,
     resample: Literal["x", "both"] = "x",

@@ -15,9 +15,10 @@ from unpredictabench.stats._distances import opened_pairs
 from unpredictabench.stats._unraisable import refused_exceptions
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-    from unpredictabench.stats._arrays import Empty, Pairs, PreparedTruth, RaggedArray
+    from unpredictabench.stats._arrays import Empty, Pairs
+    from unpredictabench.stats._ragged import SampleLike, TruthLike
 
 Resampled: TypeAlias = Literal["x", "both", "labels"]
 
@@ -52,8 +53,8 @@ class CompiledStatistic:
 
     def __call__(
         self,
-        x: ArrayLike | RaggedArray,
-        y: ArrayLike | PreparedTruth | RaggedArray | None = None,
+        x: SampleLike,
+        y: TruthLike | None = None,
         *,
         empty: Empty = "raise",
         workers: int | None = None,

@@ -12,10 +12,11 @@ from unpredictabench.stats import _options as options
 from unpredictabench.stats._distances import opened_pairs
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-    from unpredictabench.stats._arrays import Empty, PreparedTruth
+    from unpredictabench.stats._arrays import Empty
     from unpredictabench.stats._options import Seed
+    from unpredictabench.stats._ragged import SampleLike, TruthLike
 
 NullMethod: TypeAlias = Literal["exact", "permutation"]
 
@@ -51,8 +52,8 @@ class DistanceTestResult:
 
 
 def wasserstein_test(
-    x: ArrayLike,
-    y: ArrayLike | PreparedTruth,
+    x: SampleLike,
+    y: TruthLike,
     *,
     method: NullMethod = "exact",
     n_resamples: int = 999,
@@ -118,8 +119,8 @@ def wasserstein_test(
 
 
 def energy_test(
-    x: ArrayLike,
-    y: ArrayLike | PreparedTruth,
+    x: SampleLike,
+    y: TruthLike,
     *,
     method: NullMethod = "exact",
     n_resamples: int = 999,

@@ -23,6 +23,8 @@ from unpredictabench.stats._arrays import (
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from unpredictabench.stats._ragged import SampleLike, TruthLike
+
 JsMethod: TypeAlias = Literal["kde", "counts"]
 Options: TypeAlias = tuple[str, float, int, float]
 
@@ -35,8 +37,8 @@ DEFAULT_PADDING: Final = 0.1
 
 
 def wasserstein_distance(
-    x: ArrayLike,
-    y: ArrayLike | PreparedTruth,
+    x: SampleLike,
+    y: TruthLike,
     x_weights: ArrayLike | None = None,
     y_weights: ArrayLike | None = None,
     *,
@@ -97,8 +99,8 @@ def wasserstein_distance(
 
 
 def energy_distance(
-    x: ArrayLike,
-    y: ArrayLike | PreparedTruth,
+    x: SampleLike,
+    y: TruthLike,
     x_weights: ArrayLike | None = None,
     y_weights: ArrayLike | None = None,
     *,
@@ -145,8 +147,8 @@ def energy_distance(
 
 
 def jensenshannon(
-    x: ArrayLike,
-    y: ArrayLike | PreparedTruth,
+    x: SampleLike,
+    y: TruthLike,
     *,
     method: JsMethod = "kde",
     n_grid: int = DEFAULT_GRID,

@@ -9,16 +9,17 @@ import numpy as np
 
 from unpredictabench import _native
 from unpredictabench.stats import _options as options
-from unpredictabench.stats._arrays import Empty, RaggedArray, nonempty_samples
+from unpredictabench.stats._arrays import Empty, nonempty_samples
 from unpredictabench.stats._ks1 import cdf_values, small_chunks
 from unpredictabench.stats._laws import Cdf, Floats, Law, LawLike, law_of, laws_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from unpredictabench.stats._options import Seed
+    from unpredictabench.stats._ragged import SampleLike
 
 Kind: TypeAlias = Literal["kuiper", "anderson", "cramer"]
 LawMethod: TypeAlias = Literal["auto", "montecarlo"]
@@ -51,7 +52,7 @@ class EdfResult:
 
 
 def kuiper_1samp(
-    x: ArrayLike | RaggedArray,
+    x: SampleLike,
     target: LawLike | Sequence[LawLike],
     *,
     method: LawMethod = "auto",
@@ -121,7 +122,7 @@ def kuiper_1samp(
 
 
 def anderson_1samp(
-    x: ArrayLike | RaggedArray,
+    x: SampleLike,
     target: LawLike | Sequence[LawLike],
     *,
     method: LawMethod = "auto",
@@ -178,7 +179,7 @@ def anderson_1samp(
 
 
 def cramervonmises_1samp(
-    x: ArrayLike | RaggedArray,
+    x: SampleLike,
     target: LawLike | Sequence[LawLike],
     *,
     method: LawMethod = "auto",
@@ -243,7 +244,7 @@ class _Null:
 
 
 def _one_sample(
-    kind: Kind, x: ArrayLike | RaggedArray, target: object, null: _Null, left: Cdf | None
+    kind: Kind, x: SampleLike, target: object, null: _Null, left: Cdf | None
 ) -> EdfResult:
     options.choice("method", null.method, ("auto", "montecarlo"))
     options.resamples(null.n_resamples)

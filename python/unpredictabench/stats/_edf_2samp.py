@@ -10,14 +10,15 @@ import numpy as np
 from unpredictabench import _native
 from unpredictabench.errors import InputError
 from unpredictabench.stats import _options as options
-from unpredictabench.stats._arrays import Empty, PreparedTruth, RaggedArray, Samples
+from unpredictabench.stats._arrays import Empty, Samples
 from unpredictabench.stats._distances import opened_pairs
 from unpredictabench.stats._edf import EdfResult, Kind
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from unpredictabench.stats._options import Seed
+    from unpredictabench.stats._ragged import SampleLike, TruthLike
 
 LabelMethod: TypeAlias = Literal["auto", "permutation", "exact"]
 MOST_LABELINGS: Final = 10_000_000
@@ -25,8 +26,8 @@ MOST_LABELINGS: Final = 10_000_000
 
 
 def kuiper_2samp(
-    x: ArrayLike | RaggedArray,
-    y: ArrayLike | PreparedTruth | RaggedArray,
+    x: SampleLike,
+    y: TruthLike,
     *,
     method: LabelMethod = "auto",
     n_resamples: int = 9999,
@@ -83,8 +84,8 @@ def kuiper_2samp(
 
 
 def anderson_2samp(
-    x: ArrayLike | RaggedArray,
-    y: ArrayLike | PreparedTruth | RaggedArray,
+    x: SampleLike,
+    y: TruthLike,
     *,
     method: LabelMethod = "auto",
     n_resamples: int = 9999,
@@ -134,8 +135,8 @@ def anderson_2samp(
 
 
 def cramervonmises_2samp(
-    x: ArrayLike | RaggedArray,
-    y: ArrayLike | PreparedTruth | RaggedArray,
+    x: SampleLike,
+    y: TruthLike,
     *,
     method: LabelMethod = "auto",
     n_resamples: int = 9999,
@@ -198,8 +199,8 @@ class _Labels:
 
 def _two_sample(
     kind: Kind,
-    x: ArrayLike | RaggedArray,
-    y: ArrayLike | PreparedTruth | RaggedArray,
+    x: SampleLike,
+    y: TruthLike,
     labels: _Labels,
 ) -> EdfResult:
     options.choice("method", labels.method, ("auto", "permutation", "exact"))

@@ -14,7 +14,6 @@ from unpredictabench.stats._arrays import (
     Empty,
     Pairs,
     PreparedTruth,
-    RaggedArray,
     Values,
     check_ready,
     is_ready,
@@ -24,6 +23,8 @@ from unpredictabench.stats._arrays import (
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+    from unpredictabench.stats._ragged import SampleLike, TruthLike
 
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
 KsMethod: TypeAlias = Literal["auto", "exact", "asymp"]
@@ -60,8 +61,8 @@ class KsResult:
 
 
 def ks_2samp(
-    x: ArrayLike | RaggedArray,
-    y: ArrayLike | PreparedTruth | RaggedArray,
+    x: SampleLike,
+    y: TruthLike,
     *,
     alternative: Alternative = "two-sided",
     method: KsMethod = "auto",

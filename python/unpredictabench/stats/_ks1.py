@@ -12,7 +12,6 @@ from unpredictabench.stats import _options as options
 from unpredictabench.stats._arrays import (
     EMPTY,
     Empty,
-    RaggedArray,
     Samples,
     nonempty_samples,
     refuse_empty,
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from unpredictabench.stats._ragged import SampleLike
+
 EXACT_OBSERVATIONS: Final = 10_000
 """Sample size up to which the null is exact; the kernel has the same limit."""
 CHUNK_LEVELS: Final = 2**19
@@ -35,7 +36,7 @@ CHUNK_VALUES: Final = 2**19
 
 
 def ks_1samp(
-    x: ArrayLike | RaggedArray,
+    x: SampleLike,
     target: LawLike | Sequence[LawLike],
     *,
     alternative: Alternative = "two-sided",
@@ -137,7 +138,7 @@ class KsBand:
 
 
 def ks_confidence_band(
-    x: ArrayLike | RaggedArray,
+    x: SampleLike,
     target: LawLike | Sequence[LawLike],
     *,
     confidence_level: float = 0.95,

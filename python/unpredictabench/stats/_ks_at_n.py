@@ -18,8 +18,9 @@ from unpredictabench.stats._pools import Integers, Pools, first_answers, pools_o
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from unpredictabench.stats._arrays import Empty, RaggedArray
+    from unpredictabench.stats._arrays import Empty
     from unpredictabench.stats._laws import Floats
+    from unpredictabench.stats._ragged import SampleLike
 
 Estimator: TypeAlias = Literal["subsets", "first"]
 NEEDS_MORE = "needs n < the number of answers"
@@ -62,7 +63,7 @@ class KsAtNResult:
 
 
 def ks_at_n(
-    x: ArrayLike | RaggedArray,
+    x: SampleLike,
     y_or_target: object,
     n: int | ArrayLike,
     *,
@@ -225,7 +226,7 @@ class HalfLifeResult:
 
 
 def half_life(
-    x: ArrayLike | RaggedArray,
+    x: SampleLike,
     y_or_target: object,
     *,
     alpha: float = 1e-4,

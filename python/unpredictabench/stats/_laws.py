@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from unpredictabench.errors import InputError
 from unpredictabench.records import NumericTarget
+from unpredictabench.stats._distributions import HasCdf, is_distribution, opened
 from unpredictabench.stats._levels import SAME, LevelsOf, nearest_outside, tabulate
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 Floats: TypeAlias = NDArray[np.float64]
 Cdf: TypeAlias = Callable[[Floats], Any]
-LawLike: TypeAlias = NumericTarget | Cdf
+LawLike: TypeAlias = NumericTarget | HasCdf | Cdf
 
 CDF_ERROR: Final = 1e-7
 """How far a user's cdf may fall: numerical integrals are off by 1.5e-8 by SciPy's default, and
@@ -91,8 +92,8 @@ def law_of(target: object, *, cdf_left: Cdf | None = None, name: str = "target")
 
     Parameters
     ----------
-    target : NumericTarget or callable
-        The law, or its cdf.
+    target : NumericTarget, HasCdf or callable
+        The law, a distribution such as SciPy's, or a cdf.
     cdf_left : callable, optional
         P(X < x), where `target` is a cdf with jumps.
     name : str
@@ -103,6 +104,8 @@ def law_of(target: object, *, cdf_left: Cdf | None = None, name: str = "target")
     InputError
         When it is neither.
     """
+    if is_distribution(target) and not _is_target(target):
+        target = target.cdf if cdf_left is not None else opened(target)
     if _is_target(target):
         # A law that cannot be named is not remembered.
         spec = getattr(target, "spec", None)
@@ -114,8 +117,10 @@ def law_of(target: object, *, cdf_left: Cdf | None = None, name: str = "target")
             levels = partial(_levels, target.ppf, target.cdf, target.cdf_left)
         tabulated = tabulate(levels, is_discrete=target.support == "discrete", key=key)
         return Law(target.cdf, target.cdf_left, tabulated, key)
-    if not callable(target):
-        raise InputError(name, "be a law on the line (cdf, cdf_left, ppf) or a cdf", target)
+    if not callable(target) or hasattr(target, "cdf"):
+        raise InputError(
+            name, "be a law on the line (a target, a frozen distribution) or a cdf", target
+        )
     if cdf_left is None:
         return Law(target, target, None, None)
     levels = partial(_levels, partial(_ppf, target), target, cdf_left)

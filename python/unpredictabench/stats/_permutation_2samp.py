@@ -17,11 +17,12 @@ from unpredictabench.stats._replicates import number, tied
 from unpredictabench.streams import stream
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-    from unpredictabench.stats._arrays import Empty, Pairs, PreparedTruth, RaggedArray
+    from unpredictabench.stats._arrays import Empty, Pairs
     from unpredictabench.stats._bootstrap_2samp import OfTwoSamples
     from unpredictabench.stats._options import Seed
+    from unpredictabench.stats._ragged import SampleLike, TruthLike
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +45,8 @@ class PermutationTestResult:
 
 
 def permutation_test_2samp(
-    x: ArrayLike | RaggedArray,
-    y: ArrayLike | PreparedTruth | RaggedArray,
+    x: SampleLike,
+    y: TruthLike,
     statistic: OfTwoSamples | CompiledStatistic,
     *,
     alternative: Alternative = "greater",

@@ -9,24 +9,18 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy as np
 
 from unpredictabench import _native
-from unpredictabench.stats._arrays import (
-    EMPTY,
-    Empty,
-    Pairs,
-    RaggedArray,
-    Samples,
-    pairs,
-    refuse_empty,
-    samples,
-)
+from unpredictabench.stats._arrays import EMPTY, Empty, Pairs, Samples, pairs, refuse_empty, samples
 from unpredictabench.stats._bands import law_bands, truth_bands
 from unpredictabench.stats._ks import ks_2samp
 from unpredictabench.stats._ks1 import cdf_values, ks_1samp, small_chunks
 from unpredictabench.stats._laws import Floats, Law, laws_of
 from unpredictabench.stats._options import choice, counted, invalid_counts, threads
+from unpredictabench.stats._ragged import RaggedArray
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+    from unpredictabench.stats._ragged import SampleLike
 
 Integers: TypeAlias = "NDArray[np.int64]"
 
@@ -56,7 +50,7 @@ class Pools(Protocol):
 
 
 def pools_of(
-    x: ArrayLike | RaggedArray, y_or_target: Any, *, n_invalid: int | ArrayLike, workers: int | None
+    x: SampleLike, y_or_target: Any, *, n_invalid: int | ArrayLike, workers: int | None
 ) -> Pools:
     """Open pools and what they are compared with."""
     workers = threads(workers)

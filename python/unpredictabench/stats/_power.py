@@ -12,6 +12,7 @@ from unpredictabench import _native
 from unpredictabench.errors import InputError
 from unpredictabench.stats import _options as options
 from unpredictabench.stats._bands import law_bands
+from unpredictabench.stats._distributions import Distribution, HasCdf, with_quantiles
 from unpredictabench.stats._ks1 import tails
 from unpredictabench.stats._laws import law_of
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from unpredictabench.records import NumericTarget
 
     Floats: TypeAlias = NDArray[np.float64]
+    Quantified: TypeAlias = NumericTarget | Distribution
 
 Effect: TypeAlias = Literal["shift", "scale", "narrowing", "rounding"]
 Alternative: TypeAlias = Effect | Callable[["NDArray[np.float64]"], "NDArray[np.float64]"]
@@ -74,7 +76,7 @@ class PowerResult:
 
 
 def power(
-    target: NumericTarget,
+    target: NumericTarget | HasCdf,
     n: int,
     alternative: Alternative = "shift",
     effect: float | None = None,
@@ -86,8 +88,8 @@ def power(
 
     Parameters
     ----------
-    target : NumericTarget
-        The law under the null hypothesis.
+    target : NumericTarget or HasCdf
+        The law under the null hypothesis: a target, or a frozen distribution of SciPy.
     n : int
         Answers, from 1 to 10,000.
     alternative : {"shift", "scale", "narrowing", "rounding"} or callable
@@ -136,7 +138,8 @@ def power(
     0.42
     """
     _checked(n, alpha, least_power)
-    test = _Test(target, n, alpha)
+    law = with_quantiles(target)
+    test = _Test(law, n, alpha)
     if callable(alternative):
         if effect is not None:
             raise InputError("effect", "be left out beside a cdf", effect)
@@ -150,14 +153,14 @@ def power(
     if smallest is None:
         reason = f"no {name} is seen with power {least_power:g}"
         return PowerResult(n, name, None, None, test.size, test.critical, reason)
-    if name in {"shift", "rounding"} and _is_whole(target):
-        unit = spread_of(target)
+    if name in {"shift", "rounding"} and _is_whole(law):
+        unit = spread_of(law)
         smallest = _snapped(smallest * unit) / unit
     return PowerResult(n, name, smallest, seen, test.size, test.critical)
 
 
 def answers_needed(
-    target: NumericTarget,
+    target: NumericTarget | HasCdf,
     alternative: Effect,
     effect: float,
     *,
@@ -190,13 +193,12 @@ def answers_needed(
     """
     name = _known(alternative)
     _checked(1, alpha, least_power)
-    size = _sized(effect)
-
-    if least_power > 2 * alpha and _is_nothing(target, altered(target, name, size)):
+    size, law = _sized(effect), with_quantiles(target)
+    if least_power > 2 * alpha and _is_nothing(law, altered(law, name, size)):
         return None
 
     def is_seen(n: int) -> bool:
-        seen = _Test(target, n, alpha).powers_of(name, np.array([size]))
+        seen = _Test(law, n, alpha).powers_of(name, np.array([size]))
         return bool(seen[0] >= least_power)
 
     low, high = 0, 1
@@ -210,7 +212,7 @@ def answers_needed(
     return high
 
 
-def _is_nothing(target: NumericTarget, cdf: Callable[[Floats], Floats]) -> bool:
+def _is_nothing(target: Quantified, cdf: Callable[[Floats], Floats]) -> bool:
     """Tell whether answers of a cdf differ from a target by so little that no test sees it."""
     x = target.ppf(np.linspace(0, 1, _PLACES + 2)[1:-1])
     return bool(np.abs(cdf(x) - target.cdf(x)).max() <= _NOTHING)
@@ -219,7 +221,7 @@ def _is_nothing(target: NumericTarget, cdf: Callable[[Floats], Floats]) -> bool:
 class _Test:
     """The KS test of n answers against a law at a level."""
 
-    def __init__(self, target: NumericTarget, n: int, alpha: float) -> None:
+    def __init__(self, target: Quantified, n: int, alpha: float) -> None:
         sizes = np.array([n], dtype=np.int64)
         law = law_of(target)
         self.target, self.n = target, n
@@ -250,7 +252,7 @@ class _Test:
         return self.powers([altered(self.target, name, effect) for effect in effects.tolist()])
 
 
-def altered(target: NumericTarget, name: Effect, effect: float) -> Callable[[Floats], Floats]:
+def altered(target: Quantified, name: Effect, effect: float) -> Callable[[Floats], Floats]:
     """Return the cdf of answers that differ from a target by an effect of some size."""
     if not np.isfinite(effect) or (effect <= 0 and name != "shift"):
         raise InputError("effect", "be finite, and above 0 unless it is a shift", effect)
@@ -273,20 +275,20 @@ def _snapped(size: float) -> float:
     return float(np.copysign(max(1.0, np.rint(abs(size))), size))
 
 
-def _is_whole(target: NumericTarget) -> bool:
+def _is_whole(target: Quantified) -> bool:
     if target.support != "discrete":
         return False
     values = target.ppf(np.linspace(0.01, 0.99, 25))
     return bool((values == np.rint(values)).all())
 
 
-def spread_of(target: NumericTarget) -> float:
+def spread_of(target: Quantified) -> float:
     """Return the interquartile range; where that is 0 the range from .01 to .99, or 1."""
     low, first, third, high = target.ppf([0.01, 0.25, 0.75, 0.99]).tolist()
     return float((third - first) or (high - low) or 1.0)
 
 
-def _quantiles(target: NumericTarget, levels: Floats) -> Floats:
+def _quantiles(target: Quantified, levels: Floats) -> Floats:
     """Return quantiles, NaN where the level is outside of (0, 1)."""
     is_inside = (levels > 0) & (levels < 1)
     found = np.full(levels.shape, np.nan)

@@ -157,7 +157,9 @@ def fit(task: Task, observations: NDArray[np.generic]) -> tuple[float, float]:
         return _fit_labels(observations.astype(np.int64), law.probabilities)
     assert isinstance(law, NumericLaw)
     values = observations.astype(np.float64)
-    result = ks_1samp(values, law)
+    # Draws without ties are called continuous, yet their cdf has a step at every one of them.
+    given = law.cdf_left if not law.is_exact else None
+    result = ks_1samp(values, law if law.is_exact else law.cdf, cdf_left=given)
     is_inside = bool(law.contains(values).all())
     return float(result.statistic), float(result.pvalue) if is_inside else 0.0
 

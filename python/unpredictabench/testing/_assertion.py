@@ -16,12 +16,11 @@ if TYPE_CHECKING:
     from unpredictabench.records import Task
     from unpredictabench.stats import KsResult, PreparedTruth
     from unpredictabench.stats._laws import Cdf, LawLike
-    from unpredictabench.testing._references import HasCdf
 
 
 def assert_same_distribution(
     x: ArrayLike,
-    target_or_sample: LawLike | HasCdf | Task | ArrayLike | PreparedTruth,
+    target_or_sample: LawLike | Task | ArrayLike | PreparedTruth,
     *,
     alpha: float = 1e-6,
     cdf_left: Cdf | None = None,

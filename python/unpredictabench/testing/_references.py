@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from unpredictabench.errors import InputError, shortened
 from unpredictabench.records import Task
 from unpredictabench.stats import KsResult, PreparedTruth, ks_1samp, ks_2samp
 from unpredictabench.stats._arrays import samples
+from unpredictabench.stats._laws import law_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,14 +35,6 @@ _ORDERLESS: Final = (
 )
 
 
-class HasCdf(Protocol):
-    """Any object with a cdf, such as SciPy's frozen distributions."""
-
-    def cdf(self, x: Any, /) -> Any:
-        """Return P(X <= x)."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Reference:
     """A law or a sample that observations are compared with.
@@ -63,19 +55,6 @@ class Reference:
     test: Callable[[Floats, int], KsResult]
     cdf: Callable[[Floats], Floats]
     landmarks: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class _DiscreteLaw:
-    """A discrete distribution of SciPy, as the tests ask a law.
-
-    The older ones are right at every number; the newer ones at whole numbers only.
-    """
-
-    cdf: Cdf
-    cdf_left: Cdf
-    ppf: Cdf
-    support: str = "discrete"
 
 
 def reference_of(target_or_sample: Any, cdf_left: Cdf | None) -> Reference:
@@ -106,12 +85,13 @@ def _of_target(target: Any, label: str, cdf_left: Cdf | None) -> Reference:
     if not getattr(target, "is_exact", True):
         draws = np.asarray(target.draws(N_DRAWS, "testing"), dtype=np.float64)
         return _of_sample(draws, f"{draws.size} draws of {label}")
-    law, left = _law(target, cdf_left)
-    cdf = getattr(law, "cdf", law)
+    if cdf_left is not None and hasattr(target, "cdf_left"):
+        raise InputError("cdf_left", "be None where a target is given", cdf_left)
+    cdf = law_of(target, cdf_left=cdf_left, name="target_or_sample").cdf
 
     def test(x: Floats, n_invalid: int) -> KsResult:
         try:
-            return ks_1samp(x, law, cdf_left=left, n_invalid=n_invalid)
+            return ks_1samp(x, target, cdf_left=cdf_left, n_invalid=n_invalid)
         except TypeError as error:  # what a stranger's function does when it is no cdf
             raise _refusal("have a cdf of one array", f"{target!r}: {error}") from error
         except InputError as error:
@@ -122,30 +102,6 @@ def _of_target(target: Any, label: str, cdf_left: Cdf | None) -> Reference:
     quantiles = getattr(target, "ppf", None) or getattr(target, "icdf", None)
     landmarks = np.empty(0) if quantiles is None else np.asarray(quantiles(np.array(ENDS)))
     return Reference(label, test, lambda at: np.asarray(cdf(at), dtype=np.float64), landmarks)
-
-
-def _law(target: Any, cdf_left: Cdf | None) -> tuple[Any, Cdf | None]:
-    """Return what `ks_1samp` takes: a target, or a cdf and its left limit."""
-    if all(hasattr(target, name) for name in ("cdf", "cdf_left", "ppf", "support")):
-        if cdf_left is not None:
-            raise InputError("cdf_left", "be None where a target is given", cdf_left)
-        return target, None
-    if not hasattr(target, "cdf"):
-        return target, cdf_left
-    if cdf_left is not None:
-        return target.cdf, cdf_left
-    if any(base.__name__ == "DiscreteDistribution" for base in type(target).__mro__):
-        at_whole = partial(_at, target.cdf, np.floor)
-        below = partial(_at, target.cdf, lambda x: np.ceil(x) - 1.0)
-        return _DiscreteLaw(at_whole, below, target.icdf), None
-    if hasattr(target, "pmf") and not hasattr(target, "pdf"):
-        below = partial(_at, target.cdf, lambda x: np.nextafter(x, -np.inf))
-        return _DiscreteLaw(target.cdf, below, target.ppf), None
-    return target.cdf, None
-
-
-def _at(cdf: Cdf, move: Cdf, x: Floats) -> Any:
-    return cdf(move(x))
 
 
 def _of_sample(y: ArrayLike | PreparedTruth, label: str | None = None) -> Reference:
