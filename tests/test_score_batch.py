@@ -59,10 +59,11 @@ def test_every_statistic_has_the_bits_of_a_single_call():
 @pytest.mark.parametrize("kind", ["Categorical", "Enum"])
 def test_ids_of_polars_categories_count_as_their_words(kind):
     """Categorical ids, dictionaries of views, give the scores of plain text, sliced too."""
-    polars = pytest.importorskip("polars")
-    frame = polars.DataFrame({"x": ROWS, "truth_id": IDS})
-    words = polars.Enum(["b", "a"]) if kind == "Enum" else polars.Categorical
-    coded = frame.with_columns(polars.col("truth_id").cast(words))
+    import polars as pl
+
+    frame = pl.DataFrame({"x": ROWS, "truth_id": IDS})
+    words = pl.Enum(["b", "a"]) if kind == "Enum" else pl.Categorical()
+    coded = frame.with_columns(pl.col("truth_id").cast(words))
     expected = score_batch(batch_of(ROWS, truth_id=IDS), TRUTHS)["pvalue"]
     assert score_batch(coded, TRUTHS)["pvalue"].equals(expected)
     assert score_batch(coded.slice(1), TRUTHS)["pvalue"].equals(expected.slice(1))
@@ -312,9 +313,9 @@ def test_wrong_samples_are_named_errors(column, message):
         ({"x": ["x"]}, "x must name one column of the batch"),
         ({"prefix": None}, "prefix must be text, got None"),
         ({"y": {"a": [1.0]}},
-         "truth_id must hold ids of the truths, got \"'b' at row 0, the first of 2 such rows\""),
+         r"of the truths \('a'\), got \"'b' at row 0, the first of 2 such rows\""),
         ({"y": {}}, "the first of 4 such rows"),
-        ({"y": {"a": [], "b": [1.0]}}, "y must hold observations"),
+        ({"y": {"a": [], "b": [1.0]}}, "y of truth 'a' must hold observations"),
         ({"y": [[1.0, 2.0]]}, "y must be one 1-d sample"),
         ({"statistics": ["pvalue", "p"]}, "statistics must be 'statistic', .* got 'p'"),
         ({"statistics": []}, "statistics must name at least one, none twice"),

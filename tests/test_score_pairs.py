@@ -131,7 +131,9 @@ def test_unknown_ids_are_counted_before_anything_is_scored(files, tmp_path, monk
     monkeypatch.setattr(pair_files, "BATCH_ROWS", 10)
     two = {key: DRAWS[key] for key in "ab"}
     parquet.write_table(truths_table(two), tmp_path / "two.parquet")
-    message = "truth_id must hold ids of the truths, .*'c' at row 2, the first of 20 such rows"
+    message = (
+        "truth_id must hold ids of the truths .*, got .*'c' at row 2, the first of 20 such rows"
+    )
     with pytest.raises(InputError, match=message):
         score_pairs(pairs, out, truths=tmp_path / "two.parquet")
     parquet.write_table(pa.table({"x": [[1.0]] * 2, "truth_id": ["a", None]}), pairs)
@@ -143,8 +145,8 @@ def test_unknown_ids_are_counted_before_anything_is_scored(files, tmp_path, monk
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"y": [[1.0]]}, "truths must have a column truth_id, got 'truths.parquet with y'"),
-        ({"truth_id": ["a"]}, "truths must have a column y"),
+        ({"y": [[1.0]]}, "truths must have one column truth_id, got 'truths.parquet with y'"),
+        ({"truth_id": ["a"]}, "truths must have one column y"),
         ({"truth_id": ["a", "a"], "y": [[1.0], [2.0]]}, "not twice in the table of truths, .*'a'"),
         ({"truth_id": ["a", None], "y": [[1.0], [2.0]]}, "truth_id must be there"),
         ({"truth_id": ["a", "b"], "y": [[1.0], None]}, "y of truth 'b' must hold observations"),

@@ -256,4 +256,4 @@ def test_the_page_is_true():
 def test_a_strangers_cdf_of_another_shape_is_bad_input():
     """A frozen distribution with parameters in arrays is several laws."""
     with pytest.raises(InputError, match="target_or_sample must have a cdf of one array"):
-        assert_same_distribution([0.1, 0.2, 0.3], scipy.stats.norm([0.0, 1.0]))
+        assert_same_distribution([0.1, 0.2, 0.3], stats.norm([0.0, 1.0]))
