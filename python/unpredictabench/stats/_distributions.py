@@ -87,8 +87,8 @@ def _refuse_endless(distribution: Any, name: str) -> None:
     first value on, in an array; the quantiles of a heavy tail make that array endless.
     """
     family = type(getattr(distribution, "dist", None))
-    sums = [base._cdf for base in family.__mro__ if base.__name__ == "rv_discrete"]  # noqa: SLF001 - SciPy tells it by no other name
-    if getattr(family, "_cdf", None) not in sums:
+    bases = [base for base in family.__mro__ if base.__name__ == "rv_discrete"]
+    if not bases or getattr(family, "_cdf", None) is not getattr(bases[0], "_cdf", None):
         return
     if not 1.0 - distribution.cdf(MOST_SUMMED) < SAME:
         rule = f"have a cdf of its own, or no tail beyond {MOST_SUMMED:,}: SciPy would add it up"
