@@ -1,6 +1,6 @@
 //! Jensen-Shannon divergence in nats (Lin 1991, doi:10.1109/18.61115), between 0 and ln 2.
 
-use crate::kde::{Grid, density};
+use crate::kde::{Estimate, Grid};
 use crate::scale::power_of_two_below_inverse;
 
 /// Ranges whose squares neither overflow nor underflow; the divergence itself has no scale.
@@ -46,12 +46,14 @@ pub fn of_counts(sorted_x: &[f64], sorted_y: &[f64]) -> f64 {
     (0.5 * sum).clamp(0.0, std::f64::consts::LN_2)
 }
 
-/// The truth's density on the grid around its own range, which serves every sample inside of it.
+/// The truth's density on the grid around its own range, which serves every sample inside of it;
+/// and its estimate, for the grids of other samples.
 #[derive(Debug, Clone)]
 pub struct TruthDensity {
     grid: Grid,
     padding: f64,
     density: Vec<f64>,
+    estimate: Estimate,
 }
 
 impl TruthDensity {
@@ -59,11 +61,12 @@ impl TruthDensity {
     #[must_use]
     pub fn new(sorted: &[f64], n_grid: usize, padding: f64) -> Self {
         let grid = Grid::around(sorted[0], sorted[sorted.len() - 1], padding, n_grid);
-        let mut values = vec![0.0; n_grid];
+        let mut density = vec![0.0; n_grid];
+        let estimate = Estimate::new(sorted);
         if grid.step() > 0.0 {
-            density(sorted, &grid, &mut values);
+            estimate.density(sorted, &grid, &mut density);
         }
-        Self { grid, padding, density: values }
+        Self { grid, padding, density, estimate }
     }
 }
 
@@ -90,12 +93,12 @@ pub fn by_kde(x: &[f64], y: &[f64], truth: &TruthDensity, scratch: &mut Scratch)
     }
     let grid = Grid::around(low, high, truth.padding, truth.grid.len);
     scratch.x.resize(grid.len, 0.0);
-    density(x, &grid, &mut scratch.x);
+    Estimate::new(x).density(x, &grid, &mut scratch.x);
     if grid == truth.grid {
         return of_weights(&scratch.x, &truth.density);
     }
     scratch.y.resize(grid.len, 0.0);
-    density(y, &grid, &mut scratch.y);
+    truth.estimate.density(y, &grid, &mut scratch.y);
     of_weights(&scratch.x, &scratch.y)
 }
 
