@@ -45,7 +45,7 @@ pub fn of_weights(p: &[f64], q: &[f64]) -> f64 {
 fn close_cells(a: &[f64; LANES], b: &[f64; LANES]) -> Option<f64> {
     let both: [f64; LANES] = std::array::from_fn(|i| a[i] + b[i]);
     let square: [f64; LANES] = std::array::from_fn(|i| ((a[i] - b[i]) / both[i]).powi(2));
-    if !square.iter().fold(true, |close, &square| close & (square <= 0.25)) {
+    if !square.iter().all(|&square| square <= 0.25) {
         return None;
     }
     let mut series = [0.0; LANES];

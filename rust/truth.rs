@@ -134,7 +134,9 @@ impl Truth {
     pub fn uppers_into(&self, sample: &[f64], uppers: &mut [u32]) {
         if let Some(levels) = self.indexed() {
             levels.codes_of(sample, uppers);
-            uppers.iter_mut().for_each(|code| *code = levels.rank(*code).upper);
+            for code in uppers {
+                *code = levels.rank(*code).upper;
+            }
         } else {
             uppers.iter_mut().zip(sample).for_each(|(upper, &x)| *upper = self.ranks(x).upper);
         }
