@@ -142,7 +142,7 @@ def test_sample_twice_in_one_log_counts_once(tmp_path):
         archive.writestr(f"samples/{TASK}_epoch_2.json", json.dumps(sample(answers=["1"] * 3)))
     done = import_path(path, tmp_path / "runs")
     assert texts(done) == {0: "17", 1: "18", 2: "19"}
-    assert done.tally["skipped"] == {"sample that another log of the evaluation holds": 1}
+    assert done.tally["skipped"] == {"sample that the log holds already": 1}
 
 
 def test_log_of_another_task_is_refused_in_a_sentence(tmp_path):

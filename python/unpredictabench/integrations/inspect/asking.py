@@ -164,10 +164,11 @@ def _reasoning(output: ModelOutput) -> str | None:
 
 
 class _Nowhere(Transcript):
-    """A transcript that keeps nothing; under other names Inspect's own would keep it a while."""
+    """A transcript that keeps the last event; under other names Inspect's own would keep more."""
 
     def _event(self, event: Event) -> None:
-        """Drop an event."""
+        """Hold one event, without which Inspect would copy the same words again for each draw."""
+        self._held = event
 
     def _event_updated(self, event: Event) -> None:
         """Drop what an event has become."""
