@@ -39,7 +39,7 @@ def command(
     for run, result in found:
         for one in result.tasks:
             if shows_all or one.word != "none":
-                say(f"{one.task:<48}  {one.word:<11}  {one.sentence}")
+                say(f"{one.task:<48}  {one.word}\n    {one.sentence}")
         say(f"{run.path} ({run.settings.model}): {result.summary}")
         for mark in run.marks:
             say(f"  Suspicious: {mark}")
