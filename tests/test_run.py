@@ -335,3 +335,11 @@ def test_the_summary_tells_model_usage_failures_and_doubts(tmp_path):
         "  Suspicious: a cache",
         "  Repeat the command to ask what is missing; nothing stored is asked again.",
     ]
+
+
+def test_nothing_done_is_no_progress(monkeypatch, capsys):
+    """A command that fails before its first answer says so, and not that it is at 0 %."""
+    monkeypatch.setattr(showing, "is_terminal", lambda: False)
+    with showing.reporter("m") as show:
+        show(state(0))
+    assert capsys.readouterr().err == ""

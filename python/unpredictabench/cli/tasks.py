@@ -157,9 +157,12 @@ def build(output: Path | None) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def audit(suite: Suite, *, checks: tuple[Any, ...], runs: int, as_json: bool) -> None:
     """Test draws, programs, quantiles and moments of every task against its law."""
+    from unpredictabench.cli.progress import teller  # noqa: PLC0415 - --help needs none
     from unpredictabench.tasks import audit as auditing  # noqa: PLC0415 - loads NumPy
 
-    findings = auditing.audit(suite, checks=checks or auditing.CHECKS, n_runs=runs)
+    with teller() as tell:
+        tell(f"auditing {counted(len(suite), 'task')}; whole suites take minutes")
+        findings = auditing.audit(suite, checks=checks or auditing.CHECKS, n_runs=runs)
     if not findings:
         raise SuiteError(
             "no check applies to a task that fits every filter, so nothing was checked"
