@@ -215,6 +215,7 @@ def own(tmp_path):
     file = tmp_path / "suite.json"
     file.write_text(json.dumps({"tasks": [DIE]}), encoding="utf-8")
     run = generate(load_suite(file), SimulatedClient("perfect"), tmp_path / "runs/die", n_samples=9)
+    (run.path / "suite.json").unlink()  # as in a run that was imported
     return run.path, file
 
 
