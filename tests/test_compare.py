@@ -15,12 +15,7 @@ from unpredictabench.stats._sign_flip import sign_flip
 TASKS = [task_of(name=f"text-explicit/family-{i // 2}/{'ab'[i % 2]}") for i in range(24)]
 MODELS = ("perfect", "rounded:0", "median")
 
-
-@pytest.fixture(autouse=True, scope="module")
-def _cache(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("UNPREDICTABENCH_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 @pytest.fixture(scope="module")
