@@ -30,6 +30,7 @@ Table: TypeAlias = "Mapping[str, NDArray[np.float64]]"
 
 SUITE: Final = "v1"
 DIGEST_BYTES: Final = 16
+"""Bytes of the digest that leads the file."""
 HASH_DIGITS: Final = 32
 """Hexadecimal digits kept of a content hash: two laws share them once in 2^64 pairs."""
 
