@@ -144,10 +144,8 @@ def critical_variation(probabilities: ArrayLike, n: int, *, alpha: float) -> flo
     ----------
     probabilities : array_like, shape (k,)
         Shares of the labels; they sum to 1.
-    n : int
-        Answers, at least 1.
-    alpha : float
-        Level of the test, in (0, 1).
+    n, alpha
+        As for `critical_distance`.
 
     Returns
     -------
