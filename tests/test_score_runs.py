@@ -182,10 +182,11 @@ def test_a_terminal_shows_what_is_done(capsys, monkeypatch):
 
 @pytest.fixture
 def own(tmp_path):
-    """Return a run on a suite of one's own, and the file of that suite."""
+    """Return a run on a suite of one's own, which has lost its copy, and the file of that suite."""
     file = tmp_path / "suite.json"
     file.write_text(json.dumps({"tasks": [DIE]}), encoding="utf-8")
     run = generate(load_suite(file), SimulatedClient("perfect"), tmp_path / "runs/die", n_samples=9)
+    (run.path / "suite.json").unlink()
     return run.path, file
 
 
