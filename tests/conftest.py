@@ -16,3 +16,11 @@ def undisturbed(tmp_path_factory):
     done("report", folder / "run", "-o", folder / "report.html")
     export_run(open_run(folder / "run"), folder / "export.jsonl")
     return folder
+
+
+@pytest.fixture(scope="module")
+def own_cache(tmp_path_factory):
+    """Keep what the tests of a module compute in a folder of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("UNPREDICTABENCH_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield

@@ -8,7 +8,6 @@ import pytest
 from scipy.stats import binom, ksone, kstwo
 
 from calibration import DISCRETE, LAWS, MIXED, SIZES, labeling_tails, level_tails, uniform
-from unpredictabench.score.comparison import sign_flip
 from unpredictabench.stats import (
     anderson_2samp,
     cramervonmises_2samp,
@@ -21,6 +20,7 @@ from unpredictabench.stats import (
 )
 from unpredictabench.stats._ks1 import tails
 from unpredictabench.stats._laws import law_of
+from unpredictabench.stats._sign_flip import sign_flip
 from unpredictabench.stats.sequential import log_e_process
 from unpredictabench.streams import stream
 

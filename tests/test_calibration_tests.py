@@ -14,7 +14,6 @@ from calibration import (
     most_of_a_drawn_null,
     uniform,
 )
-from unpredictabench.score.comparison import N_RESAMPLES, sign_flip
 from unpredictabench.stats import (
     anderson_1samp,
     anderson_2samp,
@@ -33,6 +32,7 @@ from unpredictabench.stats import (
     wasserstein_test,
 )
 from unpredictabench.stats._independence import N_DRAWS, STATISTICS
+from unpredictabench.stats._sign_flip import N_FLIPS, sign_flip
 from unpredictabench.streams import stream
 
 pytestmark = pytest.mark.slow
@@ -188,7 +188,7 @@ def test_random_sign_flips_are_valid(n):
     """Differences symmetric about 0 are found unsymmetric no more often than stated."""
     rng = stream("calibration", "signs", n)
     found = [sign_flip(rng.normal(size=n) * rng.exponential(size=n)) for _ in range(FEW)]
-    assert_valid(found, n_draws=N_RESAMPLES)
+    assert_valid(found, n_draws=N_FLIPS)
 
 
 def test_corrections_keep_their_error_rates():

@@ -10,17 +10,12 @@ import pytest
 from answering import simulated, task_of, written
 from unpredictabench.errors import InputError
 from unpredictabench.score import compare, score_records
-from unpredictabench.score.comparison import sign_flip
+from unpredictabench.stats._sign_flip import sign_flip
 
 TASKS = [task_of(name=f"text-explicit/family-{i // 2}/{'ab'[i % 2]}") for i in range(24)]
 MODELS = ("perfect", "rounded:0", "median")
 
-
-@pytest.fixture(autouse=True, scope="module")
-def _cache(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("UNPREDICTABENCH_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +102,15 @@ def test_sign_flip_is_exact_for_few_differences():
     """Of eight sign patterns two are as extreme as three equal signs."""
     assert sign_flip(np.array([1.0, 1.0, 1.0])) == 0.25
     assert sign_flip(np.zeros(5)) == 1.0
+
+
+@pytest.mark.parametrize("n", [5, 40])
+def test_sign_flip_sees_neither_scale_nor_side_nor_zeros(n):
+    """Other units, the other order of two models and equal tasks leave the p-value as it is."""
+    gaps = np.random.default_rng(n).normal(0.3, 1.0, n)
+    p = sign_flip(gaps)
+    others = [4 * gaps, -gaps, np.append(gaps, [0.0, 0.0])]
+    assert [sign_flip(other) for other in others] == [p] * 3
 
 
 def test_sign_flip_never_gives_zero():

@@ -21,6 +21,19 @@ from unpredictabench.streams import stream
 
 PATIENCE_S = 120
 """A script that has not ended by then hangs: each takes a few seconds."""
+SHARE = """
+import json
+import numpy as np
+from unpredictabench.stats import ks_2samp
+
+def share(seed):
+    x = np.random.default_rng(seed).normal(size=(500, 20))
+    return ks_2samp(x, np.arange(50.0), workers=2).pvalue
+
+def show(mine, theirs):
+    print(json.dumps(all(np.array_equal(a, b) for a, b in zip(mine, theirs, strict=True))))
+"""
+"""Work for a script: a share that workers compute too, and whether theirs has the same bits."""
 
 
 def run_script(folder, code):
@@ -40,21 +53,14 @@ def run_script(folder, code):
 def test_workers_of_every_start_method_agree_with_their_parent(tmp_path, method):
     """Processes started in any way after the pool was used compute the parent's bits."""
     code = f"""
-        import json, multiprocessing
-        import numpy as np
-        from unpredictabench.stats import ks_2samp
+if __name__ == "__main__":
+    import multiprocessing
 
-        def share(seed):
-            x = np.random.default_rng(seed).normal(size=(500, 20))
-            return ks_2samp(x, np.arange(50.0), workers=2).pvalue
-
-        if __name__ == "__main__":
-            mine = [share(seed) for seed in range(6)]
-            with multiprocessing.get_context("{method}").Pool(2) as pool:
-                theirs = pool.map(share, range(6))
-            print(json.dumps(all(np.array_equal(a, b) for a, b in zip(mine, theirs))))
-    """
-    assert run_script(tmp_path, code) is True
+    mine = [share(seed) for seed in range(6)]
+    with multiprocessing.get_context("{method}").Pool(2) as pool:
+        show(mine, pool.map(share, range(6)))
+"""
+    assert run_script(tmp_path, SHARE + code) is True
 
 
 def test_forks_amid_work_of_other_threads_do_not_hang(tmp_path):
@@ -126,21 +132,13 @@ def test_a_grandchild_computes_too(tmp_path):
 def test_calls_within_joblib_pools_agree(tmp_path, backend):
     """Calls with two threads each, from two workers of joblib, have the bits of plain calls."""
     code = f"""
-        import json
-        import numpy as np
-        from joblib import Parallel, delayed
-        from unpredictabench.stats import ks_2samp
+if __name__ == "__main__":
+    from joblib import Parallel, delayed
 
-        def share(seed):
-            x = np.random.default_rng(seed).normal(size=(500, 20))
-            return ks_2samp(x, np.arange(50.0), workers=2).pvalue
-
-        if __name__ == "__main__":
-            mine = [share(seed) for seed in range(6)]
-            theirs = Parallel(n_jobs=2, backend="{backend}")(delayed(share)(i) for i in range(6))
-            print(json.dumps(all(np.array_equal(a, b) for a, b in zip(mine, theirs))))
-    """
-    assert run_script(tmp_path, code) is True
+    mine = [share(seed) for seed in range(6)]
+    show(mine, Parallel(n_jobs=2, backend="{backend}")(delayed(share)(i) for i in range(6)))
+"""
+    assert run_script(tmp_path, SHARE + code) is True
 
 
 def test_many_python_threads_call_at_once():

@@ -33,12 +33,7 @@ QUICK = {"n_resamples": 99}
 TEST_OF_ALL = {"method", "statistic", "sign", "location", "log_pvalue"}
 """Missing where the p-value is, and for its reason."""
 
-
-@pytest.fixture(autouse=True, scope="module")
-def _cache(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("UNPREDICTABENCH_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 
 import pytest
@@ -10,15 +11,15 @@ from click.testing import CliRunner
 import unpredictabench
 from unpredictabench import SimulatedClient, generate, load_suite, score
 from unpredictabench.cli import group
+from unpredictabench.cli.compare import command as compare_command
+from unpredictabench.cli.report import command as report_command
+from unpredictabench.cli.score import command as score_command
 from unpredictabench.errors import SuiteError
 from unpredictabench.score import baselines_of, score_records
 
+RULES = {"alpha", "protocol", "mode", "margin"}
 
-@pytest.fixture(autouse=True, scope="module")
-def _cache(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("UNPREDICTABENCH_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 @pytest.fixture(scope="module")
@@ -202,3 +203,12 @@ def test_runs_of_which_every_task_was_stopped_are_printed(tmp_path, stop, shown)
     text = call("score", tmp_path / "run")
     assert shown in text
     assert stop != "curtail" or "a perfect sampler scores 1.00" in " ".join(text.split())
+
+
+@pytest.mark.parametrize("command", [score_command, report_command, compare_command])
+def test_defaults_of_the_command_line_are_those_of_the_functions(command):
+    """Rules of a score that nobody chose are the same in a shell and in a script."""
+    parameters = inspect.signature(score_records).parameters
+    by_command = {option.name: option.default for option in command.params if option.name in RULES}
+    assert by_command == {name: parameters[name].default for name in by_command}
+    assert len(by_command) >= 3

@@ -27,12 +27,7 @@ DIE = {
     "law": {"family": "discrete-uniform", "params": {"low": 1, "high": 6}},
 }
 
-
-@pytest.fixture(autouse=True, scope="module")
-def _cache(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("UNPREDICTABENCH_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 @pytest.fixture(scope="module")
@@ -211,7 +206,7 @@ def test_a_terminal_shows_what_is_done(capsys, monkeypatch):
 
 @pytest.fixture
 def own(tmp_path):
-    """Return a run on a suite of one's own, and the file of that suite."""
+    """Return a run on a suite of one's own, which has lost its copy, and the file of that suite."""
     file = tmp_path / "suite.json"
     file.write_text(json.dumps({"tasks": [DIE]}), encoding="utf-8")
     run = generate(load_suite(file), SimulatedClient("perfect"), tmp_path / "runs/die", n_samples=9)

@@ -145,6 +145,13 @@ def test_sign_flips_by_hand():
     assert found.pvalue == 0.25
 
 
+def test_tasks_of_one_cluster_change_their_sign_together():
+    """Six tasks in three clusters have the p-value of three differences, not of six."""
+    first, _ = rates([0.3, 0.2, 0.1, 0.3, 0.2, 0.1])
+    clusters = {task: str(i % 3) for i, task in enumerate(first)}
+    assert difference(first, dict.fromkeys(first, 0.0), clusters).pvalue == 0.25
+
+
 def test_sweep_over_settings_is_paired():
     """Each setting is compared with the reference, which itself is left out."""
     base, families = rates(np.linspace(0.1, 0.9, 20))
@@ -260,10 +267,11 @@ def test_figures_are_drawn(tasks, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("example", sorted(path.stem for path in EXAMPLES.glob("*.py")))
 def test_examples_run(example, tmp_path, capsys):
-    """Each example prints its numbers and draws its figure."""
+    """Each example prints its numbers, and draws its figure where it is asked for one."""
     main = runpy.run_path(str(EXAMPLES / f"{example}.py"))["main"]
-    main(str(tmp_path / "figure.png"))
-    assert (tmp_path / "figure.png").stat().st_size > 10_000
+    figures_asked = [tmp_path / "figure.png"][: main.__code__.co_argcount]
+    main(*map(str, figures_asked))
+    assert all(figure.stat().st_size > 10_000 for figure in figures_asked)
     assert capsys.readouterr().out
 
 

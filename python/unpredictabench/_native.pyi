@@ -8,20 +8,25 @@ from numpy.typing import NDArray
 __version__: str
 is_debug_build: bool
 
-_Rows: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int64]]
-_Counts: TypeAlias = int | NDArray[np.int64]
+_Floats: TypeAlias = NDArray[np.float64]
+_Integers: TypeAlias = NDArray[np.int64]
+_Rows: TypeAlias = tuple[_Floats, _Integers]
+"""Values of all rows, and where each begins and the last ends."""
+_Counts: TypeAlias = int | _Integers
+"""One for all rows, or one a row."""
 _Options: TypeAlias = tuple[str, float, int, float]
+"""Distance, order, points of the grid, padding."""
 
 @final
 class Truth:
-    def __new__(cls, draws: NDArray[np.float64]) -> Self: ...
+    def __new__(cls, draws: _Floats) -> Self: ...
     def __len__(self) -> int: ...
     @property
-    def sorted(self) -> NDArray[np.float64]: ...
+    def sorted(self) -> _Floats: ...
     @property
     def is_finite(self) -> bool: ...
 
-def first_invalid(values: NDArray[np.float64], allow_infinite: bool) -> int | None: ...
+def first_invalid(values: _Floats, allow_infinite: bool) -> int | None: ...
 def ks_2samp(
     x: _Rows,
     y: Truth | _Rows,
@@ -30,24 +35,20 @@ def ks_2samp(
     method: str,
     workers: int | None,
 ) -> tuple[
-    NDArray[np.float64],
-    NDArray[np.float64],
+    _Floats,
+    _Floats,
     NDArray[np.int8],
-    NDArray[np.float64],
-    NDArray[np.float64],
+    _Floats,
+    _Floats,
     NDArray[np.bool_],
 ]: ...
 def ks_2samp_one(
-    x: NDArray[np.float64],
-    y: Truth | NDArray[np.float64],
+    x: _Floats,
+    y: Truth | _Floats,
     n_invalid: int,
     alternative: str,
     method: str,
 ) -> tuple[float, float, int, float, float, bool]: ...
-
-_Floats: TypeAlias = NDArray[np.float64]
-_Integers: TypeAlias = NDArray[np.int64]
-
 def ks_1samp_statistic(
     x: _Rows,
     cdf: _Floats,
@@ -124,12 +125,10 @@ def tv_count_draws(
     seed: int,
     workers: int | None,
 ) -> int: ...
-def distance(
-    x: _Rows, y: Truth | _Rows, options: _Options, workers: int | None
-) -> NDArray[np.float64]: ...
+def distance(x: _Rows, y: Truth | _Rows, options: _Options, workers: int | None) -> _Floats: ...
 def null_moments(
     x: _Rows, y: Truth | _Rows, statistic: str, with_deviation: bool, workers: int | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+) -> tuple[_Floats, _Floats]: ...
 def permutation(
     x: _Rows,
     y: Truth | _Rows,
@@ -137,7 +136,7 @@ def permutation(
     n_resamples: int,
     stream: tuple[int, int],
     workers: int | None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+) -> tuple[_Floats, _Floats, _Floats]: ...
 def distance_bootstrap(
     x: _Rows,
     y: Truth | _Rows,
@@ -146,16 +145,14 @@ def distance_bootstrap(
     n_resamples: int,
     stream: tuple[int, int],
     workers: int | None,
-) -> NDArray[np.float64]: ...
+) -> _Floats: ...
 
 @final
 class Function:
     def __new__(cls, owner: object, address: int, n_samples: int) -> Self: ...
 
-def own_1samp(function: Function, x: _Rows, workers: int | None) -> NDArray[np.float64]: ...
-def own_2samp(
-    function: Function, x: _Rows, y: Truth | _Rows, workers: int | None
-) -> NDArray[np.float64]: ...
+def own_1samp(function: Function, x: _Rows, workers: int | None) -> _Floats: ...
+def own_2samp(function: Function, x: _Rows, y: Truth | _Rows, workers: int | None) -> _Floats: ...
 def own_resamples(
     function: Function,
     x: _Rows,
@@ -164,28 +161,28 @@ def own_resamples(
     n_resamples: int,
     stream: tuple[int, int],
     workers: int | None,
-) -> NDArray[np.float64]: ...
+) -> _Floats: ...
 def own_bootstrap(
     function: Function,
-    values: NDArray[np.float64],
-    clusters: NDArray[np.int64],
+    values: _Floats,
+    clusters: _Integers,
     n_clusters: int,
     n_resamples: int,
     seed: int,
     workers: int | None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+) -> tuple[_Floats, _Floats]: ...
 def wasserstein_weighted(
-    x: NDArray[np.float64],
-    x_weights: NDArray[np.float64],
-    y: NDArray[np.float64],
-    y_weights: NDArray[np.float64],
+    x: _Floats,
+    x_weights: _Floats,
+    y: _Floats,
+    y_weights: _Floats,
     p: float,
 ) -> float: ...
 def energy_weighted(
-    x: NDArray[np.float64],
-    x_weights: NDArray[np.float64],
-    y: NDArray[np.float64],
-    y_weights: NDArray[np.float64],
+    x: _Floats,
+    x_weights: _Floats,
+    y: _Floats,
+    y_weights: _Floats,
 ) -> float: ...
 def ks_critical_h(n: int, m: int, alpha: float, alternative: str) -> int: ...
 def ks_bootstrap(
@@ -196,4 +193,4 @@ def ks_bootstrap(
     first_row: int,
     resample_both: bool,
     workers: int | None,
-) -> NDArray[np.float64]: ...
+) -> _Floats: ...

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from unpredictabench.cli import _scoring
 from unpredictabench.cli.terminal import open_console, say
 from unpredictabench.errors import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from rich.console import Console
 
@@ -24,26 +25,10 @@ MOST_TASKS = 10
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@_scoring.runs
 @click.option("-n", "size", type=click.IntRange(1), help="N to compare at.  [largest in common]")
-@click.option("--alpha", default=1e-4, show_default=True, type=float, help="Level of the tests.")
-@click.option(
-    "--protocol",
-    default="strict",
-    show_default=True,
-    type=click.Choice(["strict", "valid", "paper"]),
-    help="As for score.",
-)
-@click.option(
-    "--reading",
-    "mode",
-    default="lenient",
-    show_default=True,
-    type=click.Choice(["lenient", "strict"]),
-    help="How answers are read.",
-)
-@click.option("--suite", help="File of the suite, for runs on a suite of your own.")
-@click.option("--workers", type=click.IntRange(1), help="Runs scored at a time.  [all cores]")
+@_scoring.rules
+@_scoring.workers
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(runs: tuple[Path, ...], *, size: int | None, as_json: bool, **how: Any) -> None:
     """Compare two or more runs on the tasks they share, with paired intervals and tests."""

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from unpredictabench.cli import _scoring
 from unpredictabench.cli.terminal import say
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from unpredictabench.diagnose import RunDiagnosis
     from unpredictabench.store import Run
 
 
 @click.command("diagnose")
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@_scoring.runs
 @click.option("--suite", help="Name or file of the suite.  [the run's own]")
 @click.option(
     "--level",

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     Words: TypeAlias = Callable[[Any, float], str]
 
 LINE_EVERY_S = 5.0
+"""Seconds between lines, where there is no terminal."""
 PATIENCE_S = 2.0
 """What is done sooner than this is not told, where there is no terminal."""
 BAR_EVERY_S = 0.1
+"""Seconds between two states of a bar."""
 FEWEST_FOR_RATE, LEAST_SHARE, WARM_S = 10, 0.02, 60.0
 """When time left is told: from so many answers on, once they are such a share or took so long.
 

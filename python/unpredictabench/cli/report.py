@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unpredictabench._whole import whole
+from unpredictabench.cli import _scoring
 from unpredictabench.cli.terminal import say
 from unpredictabench.errors import counted
 
@@ -21,7 +22,7 @@ _FORMS = ("csv", "markdown", "latex")
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@_scoring.runs
 @click.option("-o", "--out", type=_FILE, help="The page to write.  [report.html]")
 @click.option(
     "--figures", type=click.Path(path_type=Path, file_okay=False), help="Folder for SVG, PDF, CSV."
@@ -29,30 +30,12 @@ _FORMS = ("csv", "markdown", "latex")
 @click.option("--csv", type=_FILE, help="Write every number as CSV; - prints it.")
 @click.option("--markdown", type=_FILE, help="Write the table of scores; - prints it.")
 @click.option("--latex", type=_FILE, help="Write the table of scores; - prints it.")
-@click.option(
-    "-n", "sizes", multiple=True, type=click.IntRange(1), help="Sizes N.  [1 2 5 ... 100]"
-)
-@click.option("--alpha", default=1e-4, show_default=True, type=float, help="Level of the tests.")
-@click.option(
-    "--protocol",
-    default="strict",
-    show_default=True,
-    type=click.Choice(["strict", "valid", "paper"]),
-    help="strict: invalid answers count; valid: N valid ones; paper: as published.",
-)
-@click.option(
-    "--reading",
-    "mode",
-    default="lenient",
-    show_default=True,
-    type=click.Choice(["lenient", "strict"]),
-    help="How answers are read.",
-)
-@click.option("--suite", help="File of the suite, for a run on a suite of your own.")
+@_scoring.sizes
+@_scoring.rules
 @click.option("--title", help="Heading of the page.")
-@click.option("--no-baselines", is_flag=True, help="Leave out the rows of simple samplers.")
+@_scoring.no_baselines
 @click.option("--no-published", is_flag=True, help="Leave out the published leaderboard.")
-@click.option("--workers", type=click.IntRange(1), help="Runs scored at a time.  [all cores]")
+@_scoring.workers
 def command(runs: tuple[Path, ...], *, out: Path | None, figures: Path | None, **how: Any) -> None:
     """Write a report of stored runs: one HTML file that works offline.
 

@@ -3,48 +3,29 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from unpredictabench.cli import _scoring
 from unpredictabench.cli.terminal import open_console, say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
     from typing import TypeAlias
 
     from unpredictabench.records import Reading
     from unpredictabench.report.tables import Form
     from unpredictabench.score.results import RunScore
-    from unpredictabench.score.rules import Protocol
 
     Words: TypeAlias = tuple[object, Mapping[str, object]]
 
-PROTOCOLS = ("strict", "valid", "paper")
-
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
-@click.option(
-    "-n", "sizes", multiple=True, type=click.IntRange(1), help="Sizes N.  [1 2 5 ... 100]"
-)
-@click.option("--alpha", default=1e-4, show_default=True, type=float, help="Level of the tests.")
-@click.option(
-    "--protocol",
-    default="strict",
-    show_default=True,
-    type=click.Choice(PROTOCOLS),
-    help="strict: invalid answers count; valid: N valid ones; paper: as published.",
-)
-@click.option(
-    "--reading",
-    default="lenient",
-    show_default=True,
-    type=click.Choice(["lenient", "strict"]),
-    help="How answers are read.",
-)
-@click.option("--suite", help="File of the suite, for a run on a suite of your own.")
+@_scoring.runs
+@_scoring.sizes
+@_scoring.rules
 @click.option(
     "--margin",
     default=0.25,
@@ -52,8 +33,8 @@ PROTOCOLS = ("strict", "valid", "paper")
     type=float,
     help="Distance from a law that counts as equivalent.",
 )
-@click.option("--no-baselines", is_flag=True, help="Leave out the rows of simple samplers.")
-@click.option("--workers", type=click.IntRange(1), help="Runs scored at a time.  [all cores]")
+@_scoring.no_baselines
+@_scoring.workers
 @click.option("--json", "form", flag_value="json", help="Print JSON.")
 @click.option("--csv", "form", flag_value="csv", help="Print every number as CSV.")
 @click.option("--markdown", "form", flag_value="markdown", help="Print a Markdown table.")
@@ -63,21 +44,11 @@ def command(runs: tuple[Path, ...], *, form: Any, no_baselines: bool, **how: Any
     if form in {"csv", "markdown", "latex"}:
         say(exported(list(runs), form, has_baselines=not no_baselines, **how), nl=False)
         return
-    show(list(runs), as_json=form == "json", with_baselines=not no_baselines, **how)
+    show(list(runs), as_json=form == "json", has_baselines=not no_baselines, **how)
 
 
 def exported(
-    runs: Sequence[Path],
-    form: Form,
-    *,
-    has_baselines: bool,
-    sizes: Sequence[int],
-    alpha: float,
-    protocol: Protocol,
-    reading: Reading,
-    suite: str | None,
-    margin: float = 0.25,
-    workers: int | None = None,
+    runs: Sequence[Path], form: Form, *, has_baselines: bool, sizes: Sequence[int], **how: Any
 ) -> str:
     """Score runs and write them as a table for a paper.
 
@@ -90,11 +61,9 @@ def exported(
     has_baselines : bool
         Whether to score simple samplers on the same tasks.
     sizes : sequence of int
-        Sizes N; the published ones by default.
-    alpha, protocol, reading, suite, margin
-        As for `unpredictabench.score`.
-    workers : int, optional
-        Runs scored at a time.
+        Sizes N; the published ones where there are none.
+    how
+        As for `unpredictabench.score.score_runs`.
 
     Returns
     -------
@@ -103,14 +72,11 @@ def exported(
     """
     from unpredictabench.cli.progress import teller  # noqa: PLC0415 - lazy command
     from unpredictabench.report import contents, table_text  # noqa: PLC0415 - lazy command
-    from unpredictabench.score.rules import SIZES  # noqa: PLC0415 - lazy command
 
+    if sizes:
+        how["n"] = sizes
     with teller() as tell:
-        found = contents(
-            runs, n=sizes or SIZES, alpha=alpha, protocol=protocol, mode=reading, suite=suite,
-            margin=margin, has_baselines=has_baselines, has_answers=False, workers=workers,
-            tell=tell,
-        )  # fmt: skip
+        found = contents(runs, has_baselines=has_baselines, has_answers=False, tell=tell, **how)
     return table_text(found, form)
 
 
@@ -118,14 +84,12 @@ def show(
     runs: Sequence[Path],
     *,
     as_json: bool = False,
-    with_baselines: bool = True,
+    has_baselines: bool = True,
     sizes: Sequence[int] = (),
-    alpha: float = 1e-4,
-    protocol: Any = "strict",
-    reading: Any = "lenient",
     suite: str | None = None,
-    margin: float = 0.25,
+    mode: Reading = "lenient",
     workers: int | None = None,
+    **how: Any,
 ) -> None:
     """Score runs and print them.
 
@@ -135,27 +99,26 @@ def show(
         Run folders.
     as_json : bool
         Print JSON instead of tables.
-    with_baselines : bool
+    has_baselines : bool
         Whether to score simple samplers on the same tasks.
     sizes : sequence of int
-        Sizes N; the published ones by default.
-    alpha, protocol, reading, suite, margin
-        As for `unpredictabench.score`.
-    workers : int, optional
-        Runs scored at a time; all allowed cores by default.
+        Sizes N; the published ones where there are none.
+    suite, mode, workers, how
+        As for `unpredictabench.score.score_runs`.
     """
     from unpredictabench.cli.progress import teller  # noqa: PLC0415 - --help needs no NumPy
     from unpredictabench.score import baselines_of, document  # noqa: PLC0415 - as above
     from unpredictabench.score.side_by_side import each  # noqa: PLC0415 - as above
 
-    how: dict[str, Any] = {"alpha": alpha, "protocol": protocol, "mode": reading, "suite": suite}
-    how |= {"margin": margin, **({"n": sizes} if sizes else {})}
+    if sizes:
+        how["n"] = sizes
+    how |= {"suite": suite, "mode": mode, "has_words": as_json}
     with teller() as tell:
-        both = each(scored, runs, {**how, "has_words": as_json}, workers=workers, tell=tell)
-        if with_baselines:
+        both = each(scored, runs, how, workers=workers, tell=tell)
+        if has_baselines:
             tell("scoring simple samplers on the same tasks")
         found = [
-            (run, baselines_of(path, run, suite=suite) if with_baselines else ())
+            (run, baselines_of(path, run, suite=suite) if has_baselines else ())
             for path, (run, _) in zip(runs, both, strict=True)
         ]
     if as_json:

@@ -32,6 +32,7 @@ _MOST_FAILURES_IN_A_ROW = 20
 # The usual default of the completions endpoint, 16, cuts answers.
 _COMPLETIONS_MAX_TOKENS = 256
 SHORTEST_TIMEOUT_S = 0.001
+"""Seconds for one request below which no server could answer."""
 _N_SEEDS = 2**31  # what every server takes for a seed
 
 

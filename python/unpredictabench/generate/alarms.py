@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 LONG_ANSWER = 40
 """Characters above which two equal answers are no likely coincidence."""
 MOST_COPIES = 10
+"""Long answers alike from which on they are copies, if they are also a large share of all."""
 MOST_CHARACTERS_A_TOKEN = 8  # no tokenizer puts more of ordinary text into one on average
 ALPHA = 0.01
 """Chance that an unchanging model is said to have changed, over all tasks together."""

@@ -140,6 +140,22 @@ class Work:
 def work(suite: Suite, client: Client, design: Design, *, stop: StopRule) -> Work:
     """Apply a design to a suite and a client.
 
+    Parameters
+    ----------
+    suite : Suite
+        The questions.
+    client : Client
+        Who is asked.
+    design : Design
+        How often and in which style each task is asked.
+    stop : StopRule
+        When no more is asked of a task.
+
+    Returns
+    -------
+    Work
+        What is to be asked, and the settings that are stored with the answers.
+
     Raises
     ------
     InputError

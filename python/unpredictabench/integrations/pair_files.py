@@ -27,6 +27,7 @@ SAMPLE, TRUTH, TRUTH_ID, N_INVALID = "x", "y", "truth_id", "n_invalid"
 BATCH_VALUES: Final = 2**22
 """Observations read at a time: 32 MB, and some copies of them."""
 BATCH_ROWS: Final = 2**16
+"""Ids read at a time."""
 READ_BYTES: Final = 2**20
 """Bytes of a column read at a time; without a bound whole row groups are held."""
 

@@ -102,6 +102,16 @@ def write_page(found: Contents, path: str | os.PathLike[str]) -> Path:
         The report.
     path : path
         The file to write; its folder is made.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written; a page that was there stays.
     """
     file = Path(path)
     text = page(found)

@@ -19,6 +19,7 @@ from unpredictabench.stats import (
     mcnemar_test,
     wilson_interval,
 )
+from unpredictabench.stats._sign_flip import sign_flip
 from unpredictabench.streams import stream
 
 if TYPE_CHECKING:
@@ -247,7 +248,7 @@ def _pair(places: tuple[int, int], first: list[TaskScore], second: list[TaskScor
         n_first_only=only[0],
         n_second_only=only[1],
         mcnemar=mcnemar_test(*only).pvalue,
-        sign_flip=sign_flip(np.bincount(clusters, weights=gaps).astype(np.float64)),
+        sign_flip=sign_flip(np.bincount(clusters, weights=gaps)),
         sign_flip_tasks=sign_flip(gaps),
         adjusted=1.0,
         tasks=_task_differences(first, second, n),
@@ -261,37 +262,6 @@ def _honest(interval: Interval, n_clusters: int, method: str) -> tuple[Interval,
     unseen = 1.0 - wilson_interval(n_clusters, n_clusters).low
     low, high = max(-1.0, interval.low - unseen), min(1.0, interval.high + unseen)
     return Interval(low, high), "wilson (n = clusters), for no cluster differs from another"
-
-
-def sign_flip(gaps: Floats) -> float:
-    """Test whether differences are symmetric about 0.
-
-    Parameters
-    ----------
-    gaps : numpy.ndarray
-        Independent differences.
-
-    Returns
-    -------
-    float
-        Two-sided p-value of their sum: exact for up to 13 differences that are not 0, else from
-        9,999 random flips, (b + 1) / (B + 1).
-
-    Examples
-    --------
-    >>> sign_flip(np.array([1.0, 2.0, 3.0]))
-    0.25
-    """
-    moved = gaps[gaps != 0]
-    if not moved.size:
-        return 1.0
-    observed = abs(float(moved.sum())) - 1e-12 * float(np.abs(moved).sum())
-    if 2**moved.size <= N_RESAMPLES:
-        bits = np.arange(2**moved.size)[:, None] >> np.arange(moved.size) & 1
-        return float((np.abs((2 * bits - 1) @ moved) >= observed).mean())
-    flips = stream("score.sign-flip", moved.size).integers(2, size=(N_RESAMPLES, moved.size))
-    hits = int((np.abs((2 * flips - 1) @ moved) >= observed).sum())
-    return (hits + 1) / (N_RESAMPLES + 1)
 
 
 def _task_differences(

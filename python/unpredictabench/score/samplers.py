@@ -145,6 +145,15 @@ async def _answers(name: str, tasks: Sequence[Task], n_slots: int) -> list[Compl
 def is_below_median(ks_at_n: Mapping[int, Rate], rows: Sequence[Baseline], n: int) -> bool | None:
     """Tell whether a score is below that of the constant median.
 
+    Parameters
+    ----------
+    ks_at_n : mapping
+        The rates by N.
+    rows : sequence of Baseline
+        Simple samplers on the same tasks.
+    n : int
+        The N looked at.
+
     Returns
     -------
     bool or None

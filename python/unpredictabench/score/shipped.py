@@ -7,7 +7,6 @@ unpredictabench.score.tabulate`` makes the file; a law that is not in it is comp
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from unpredictabench.targets import content_hash
+from unpredictabench.targets.cache import sealed, unsealed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,7 +30,6 @@ Floats: TypeAlias = "NDArray[np.float64]"
 Table: TypeAlias = "Mapping[str, NDArray[np.float64]]"
 
 SUITE: Final = "v1"
-DIGEST_BYTES: Final = 16
 SWITCH: Final = "UNPREDICTABENCH_NO_TABLES"
 """Environment variable that, set to anything, has everything computed."""
 HASH_DIGITS: Final = 32
@@ -105,8 +104,8 @@ def opened(data: bytes) -> Shipped | None:
     Shipped or None
         None unless the bytes are whole.
     """
-    digest, body = data[:DIGEST_BYTES], data[DIGEST_BYTES:]
-    if _digest(body) != digest:
+    body = unsealed(data)
+    if body is None:
         return None
     with np.load(io.BytesIO(body), allow_pickle=False) as found:
         arrays = dict(found)
@@ -143,8 +142,7 @@ def closed(tables: Shipped) -> bytes:
     arrays |= {f"tails/{name}": table for name, table in tables.tails.items()}
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
-    body = buffer.getvalue()
-    return _digest(body) + body
+    return sealed(buffer.getvalue())
 
 
 def law_name(target: Target) -> str:
@@ -159,7 +157,3 @@ def task_name(task: Task) -> str:
 
 _EVEN: Final = ("bands", "criticals", "floors", "baselines")
 """Tables whose rows have one length."""
-
-
-def _digest(body: bytes) -> bytes:
-    return hashlib.blake2b(body, digest_size=DIGEST_BYTES).digest()

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 Group = tuple["slice | NDArray[np.int64]", RaggedArray, "RaggedArray | PreparedTruth"]
 SHOWN_COLUMNS: Final = 12
+"""Names of columns in a message at most."""
 
 
 def score_batch(

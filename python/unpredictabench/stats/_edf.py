@@ -27,6 +27,7 @@ LawMethod: TypeAlias = Literal["auto", "montecarlo"]
 LEAST_LIMIT: Final = 10
 """Observations from which on the limit laws are used."""
 CHUNK_DRAWS: Final = 2**20
+"""Values drawn at a time for a null."""
 SAME: Final = 1e-12
 """Statistics closer than this, relatively, are one value: they are sums of floats."""
 

@@ -33,6 +33,7 @@ _TRIALS: Final = (24, 8, 8, 8)
 """Sizes of an effect tried at once, round by round; each narrows the bracket by as much."""
 _LEAST_LEVEL: Final = 1e-15
 _PLACES: Final = 4095
+"""Quantiles at which two cdfs are compared."""
 _NOTHING: Final = 1e-12
 """Largest distance of two cdfs that 10,000 answers cannot show, at so many places."""
 _RANGES: Final[dict[str, tuple[float, float]]] = {

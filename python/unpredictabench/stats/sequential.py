@@ -111,7 +111,27 @@ def log_e_process(
 
 
 def critical_distance(target: LawLike, n: int, *, alpha: float) -> float:
-    """Return the KS distance from a law at or beyond which `n` answers fail; above 1 for never."""
+    """Return the KS distance from a law at or beyond which `n` answers fail.
+
+    Parameters
+    ----------
+    target : NumericTarget or callable
+        The law or its cdf.
+    n : int
+        Answers, at least 1.
+    alpha : float
+        Level of the test, in (0, 1).
+
+    Returns
+    -------
+    float
+        The distance; above all that `n` answers can have where none of them fail.
+
+    Raises
+    ------
+    InputError
+        When an argument breaks a rule above.
+    """
     options.whole("n", n, 1, options.MOST_ANSWERS)
     options.level("alpha", alpha)
     return float(law_bands(law_of(target), np.array([n], dtype=np.int64), alpha, None)[0])
@@ -119,6 +139,23 @@ def critical_distance(target: LawLike, n: int, *, alpha: float) -> float:
 
 def critical_variation(probabilities: ArrayLike, n: int, *, alpha: float) -> float:
     """Return a total variation at or beyond which `n` answers fail against label shares.
+
+    Parameters
+    ----------
+    probabilities : array_like, shape (k,)
+        Shares of the labels; they sum to 1.
+    n, alpha
+        As for `critical_distance`.
+
+    Returns
+    -------
+    float
+        The distance; above all that `n` answers can have where none of them fail.
+
+    Raises
+    ------
+    InputError
+        When an argument breaks a rule above.
 
     Notes
     -----

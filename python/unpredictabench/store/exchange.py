@@ -25,6 +25,7 @@ _Line: TypeAlias = tuple[float, str, dict[str, Any]]
 Content: TypeAlias = "tuple[Header, list[Completion], int]"
 FORMAT = "unpredictabench-run"
 FORMAT_VERSION = 1
+"""Raised when an older version could not read an export."""
 
 
 def export_run(run: Run, file: str | os.PathLike[str]) -> Path:

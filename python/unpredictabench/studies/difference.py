@@ -11,17 +11,14 @@ import numpy as np
 from unpredictabench.errors import InputError
 from unpredictabench.records import Interval
 from unpredictabench.stats import bootstrap, wilson_interval
-from unpredictabench.streams import stream
+from unpredictabench.stats._sign_flip import sign_flip
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     Floats: TypeAlias = NDArray[np.float64]
-
-N_SIGNS = 9999
-"""Sign flips drawn where there are too many to try them all."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,7 +144,8 @@ def difference(
         interval = Interval(max(-1.0, interval.low - half), min(1.0, interval.high + half))
         method = "wilson (no cluster differs from another)"
     here, reason = _this_benchmark(estimate, tasks, errors, confidence_level)
-    pvalue = _sign_flips(x - y, labels)
+    _, index = np.unique(labels, return_inverse=True)
+    pvalue = sign_flip(np.bincount(index, weights=x - y))
     return Difference(
         estimate, len(tasks), n_clusters, interval, here, replicates, pvalue, method, reason
     )
@@ -207,17 +205,3 @@ def _this_benchmark(
     if half == 0.0:
         return None, "no answer makes a difference here: all rates are 0 or 1 without error"
     return Interval(estimate - half, estimate + half), None
-
-
-def _sign_flips(gaps: Floats, clusters: ArrayLike) -> float:
-    """Return the p-value of the sum of gaps when whole clusters change their sign by chance."""
-    _, index = np.unique(clusters, return_inverse=True)
-    sums = np.bincount(index, weights=gaps)
-    observed = abs(float(sums.sum())) - 1e-12
-    if 2**sums.size <= N_SIGNS:
-        bits = (np.arange(2**sums.size)[:, None] >> np.arange(sums.size)) & 1
-        return float((np.abs((1 - 2 * bits) @ sums) >= observed).mean())
-    rng = stream("studies", "signs", sums.size)
-    signs = 1 - 2 * rng.integers(0, 2, (N_SIGNS, sums.size))
-    hits = int((np.abs(signs @ sums) >= observed).sum())
-    return (hits + 1) / (N_SIGNS + 1)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 FOLDER_VARIABLE = "UNPREDICTABENCH_CACHE"
 """Environment variable that names the cache folder; empty means no cache at all."""
 DIGEST_BYTES = 16
+"""Bytes of the digest that leads what is kept."""
 VERSION = 1
 """Part of every key: raised when the draws of an unchanged law change."""
 
@@ -74,9 +75,8 @@ def remembered(
 def _read(path: Path) -> NDArray[np.generic] | None:
     """Return the stored array, or None when there is none that is whole."""
     try:
-        data = path.read_bytes()
-        digest, body = data[:DIGEST_BYTES], data[DIGEST_BYTES:]
-        if _digest(body) != digest:
+        body = unsealed(path.read_bytes())
+        if body is None:
             return None
         array: NDArray[np.generic] = np.load(io.BytesIO(body), allow_pickle=False)
     except (OSError, ValueError, EOFError):
@@ -90,7 +90,24 @@ def _write(path: Path, array: NDArray[np.generic]) -> None:
     np.save(buffer, array, allow_pickle=False)
     body = buffer.getvalue()
     with contextlib.suppress(OutputError), whole(path, is_synced=False) as draft:
-        draft.write_bytes(_digest(body) + body)
+        draft.write_bytes(sealed(body))
+
+
+def sealed(body: bytes) -> bytes:
+    """Put the digest of some bytes before them."""
+    return _digest(body) + body
+
+
+def unsealed(data: bytes) -> bytes | None:
+    """Return the bytes that `sealed` was given; None where any of them differs.
+
+    Examples
+    --------
+    >>> unsealed(sealed(b"draws")), unsealed(sealed(b"draws")[:-1])
+    (b'draws', None)
+    """
+    digest, body = data[:DIGEST_BYTES], data[DIGEST_BYTES:]
+    return body if _digest(body) == digest else None
 
 
 def _digest(body: bytes) -> bytes:

@@ -50,6 +50,16 @@ def canonical_json(value: object) -> str:
 def content_hash(value: object) -> str:
     """Return the SHA-256 of the canonical JSON, as 64 hexadecimal digits.
 
+    Parameters
+    ----------
+    value : object
+        Mappings, sequences, numbers, strings; as for `canonical`.
+
+    Returns
+    -------
+    str
+        The same for values that JSON readers take for equal.
+
     Examples
     --------
     >>> content_hash({"b": 1, "a": 2.0}) == content_hash({"a": 2, "b": 1.0})

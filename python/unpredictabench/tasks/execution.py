@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 CHUNK = 65_536
+"""Bytes read at a time: what a pipe holds."""
 RUNNER = Path(__file__).with_name("runner.py")
 GIVEN = (
     "PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT",

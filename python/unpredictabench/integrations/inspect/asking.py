@@ -31,6 +31,7 @@ _ENDS_SAMPLE: Final = frozenset(
 )
 _IN_RECORD: Final = frozenset({"input_tokens", "output_tokens", "total_tokens"})
 _LONGEST = 300
+"""Characters kept of what an error says."""
 
 
 @solver

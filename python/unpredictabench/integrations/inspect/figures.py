@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 OBSERVED = "observed"
 """Key of a score's metadata: the values that were read, from which the metrics are computed."""
 _SHOWN = 12
+"""Values shown as the answer of a sample."""
 
 
 @lru_cache(maxsize=4)

@@ -23,6 +23,7 @@ MOST_MEMBER: Final = 1 << 27
 MOST_JSON: Final = 1 << 29
 """Longest JSON log that is read, in bytes: it must be parsed as a whole."""
 MOST_SAMPLES: Final = 1_000_000
+"""Parts of a log; one that holds more is refused."""
 _ZSTANDARD: Final = 93  # the number that the zip format gives it
 _STEP: Final = 4096  # a bomb unpacks at most 130 MB of so few bytes before it is noticed
 _HEADERS: Final = ("header.json", "_journal/start.json")

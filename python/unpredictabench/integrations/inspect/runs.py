@@ -44,6 +44,7 @@ _OPERATIONAL: Final = frozenset(
     }
 )  # fmt: skip
 _KIND_LENGTH: Final = 100
+"""Characters of an error by which failures are told apart."""
 MOST_KINDS: Final = 20
 """Failures told apart; the rest are counted together."""
 

@@ -22,6 +22,7 @@ Slot: TypeAlias = dict[str, Any]
 
 TASK_NAME: Final = "unpredictabench/ks_at_n"
 FORMAT: Final = 1
+"""Version of what a log holds: raised when slots or metadata change."""
 METADATA: Final = "unpredictabench"
 """Key of the log's metadata under which the task says what it asks."""
 SLOTS: Final = "unpredictabench:slots"
