@@ -307,3 +307,23 @@ def test_the_band_decides_as_the_p_value_does(alpha):
     verdicts = inside(x, laws, n_invalid, alpha)
     assert verdicts.tolist() == (p > alpha).tolist()
     assert 0 < verdicts.mean() < 1
+
+
+def test_a_left_limit_without_jumps_changes_nothing():
+    """A continuous cdf given as its own left limit is tested as what it is."""
+    x, cdf = np.linspace(-1.0, 2.0, 40), scipy.stats.norm().cdf
+    assert ks_1samp(x, cdf, cdf_left=cdf) == ks_1samp(x, cdf)
+
+
+def test_a_left_limit_must_be_a_function():
+    """A number is no left limit of a cdf."""
+    with pytest.raises(InputError, match="cdf_left must be a function"):
+        ks_1samp([0.0], scipy.stats.norm().cdf, cdf_left=0.5)
+
+
+def test_tails_that_scipy_cannot_handle_are_refused():
+    """A heavy tail that SciPy would add up value by value, or gives up on, is a named error."""
+    with pytest.raises(InputError, match="target must have a cdf of its own, or no tail beyond"):
+        ks_1samp([1.0, 2.0], scipy.stats.zipf(1.5))
+    with pytest.raises(InputError, match="target must have a quantile for every level"):
+        ks_1samp([1.0, 2.0], scipy.stats.yulesimon(1.1))

@@ -26,7 +26,9 @@ def shown(monkeypatch, tmp_path):
     """Run in an empty folder, with a scoring command that only notes what it is given."""
     calls = []
     scoring = types.ModuleType("unpredictabench.cli.score")
-    scoring.show = lambda paths, *, as_json: calls.append(([str(p) for p in paths], as_json))
+    scoring.show = lambda paths, *, as_json, suite: calls.append(
+        ([str(p) for p in paths], as_json, *([suite] if suite else []))
+    )
     monkeypatch.setitem(sys.modules, "unpredictabench.cli.score", scoring)
     monkeypatch.chdir(tmp_path)
     return calls

@@ -56,6 +56,62 @@ def test_every_statistic_has_the_bits_of_a_single_call():
             np.testing.assert_array_equal(got, expected.astype(got.dtype), err_msg=name)
 
 
+@pytest.mark.parametrize("kind", ["Categorical", "Enum"])
+def test_ids_of_polars_categories_count_as_their_words(kind):
+    """Categorical ids, dictionaries of views, give the scores of plain text, sliced too."""
+    import polars as pl
+
+    frame = pl.DataFrame({"x": ROWS, "truth_id": IDS})
+    words = pl.Enum(["b", "a"]) if kind == "Enum" else pl.Categorical()
+    coded = frame.with_columns(pl.col("truth_id").cast(words))
+    expected = score_batch(batch_of(ROWS, truth_id=IDS), TRUTHS)["pvalue"]
+    assert score_batch(coded, TRUTHS)["pvalue"].equals(expected)
+    assert score_batch(coded.slice(1), TRUTHS)["pvalue"].equals(expected.slice(1))
+
+
+def test_other_columns_may_share_a_name():
+    """Columns that go through are told by their places, so that none is lost or refused."""
+    arrays = [pa.array(ROWS), pa.array([1, 2, 3, 4]), pa.array(IDS)]
+    batch = pa.RecordBatch.from_arrays(arrays, names=["x", "k", "k"])
+    found = score_batch(batch, DRAWS["a"], statistics="statistic")
+    assert found.schema.names == ["k", "k", "statistic"]
+    assert found.columns[1].to_pylist() == IDS
+
+
+@pytest.mark.parametrize("ids", [[["a"]], [{"a": 1}]])
+def test_ids_with_values_inside_are_refused(ids):
+    """Lists and structs are no keys of a mapping."""
+    with pytest.raises(InputError, match="truth_id must hold plain ids, .*, got 'Arrow type"):
+        score_batch(batch_of([[1.0]], truth_id=ids), TRUTHS)
+
+
+def test_an_unknown_id_is_shown_beside_known_ones():
+    """The message tells the number 1 from the text "1"."""
+    batch = batch_of([[1.0]], truth_id=[1])
+    with pytest.raises(InputError, match=r"truths \('1', '2'\), got '1 at row 0, the first of 1 "):
+        score_batch(batch, {"1": [1.0], "2": [2.0]})
+
+
+def test_what_is_wrong_with_a_truth_names_its_id():
+    """NaN, no draws and infinities under a mean are said with the truth they are in."""
+    batch = batch_of([[1.0], [1.0]], truth_id=["a", "b"])
+    with pytest.raises(InputError, match="y of truth 'b' must hold no NaN"):
+        score_batch(batch, {"a": [1.0], "b": [np.nan]})
+    with pytest.raises(InputError, match="y of truth 'b' must hold observations"):
+        score_batch(batch, {"a": [1.0], "b": []})
+    infinite = {"a": [1.0], "b": [np.inf]}
+    with pytest.raises(InputError, match="y of truth 'b' must be finite: a mean is taken"):
+        score_batch(batch, infinite, statistics="energy")
+    assert score_batch(batch, infinite)["statistic"].to_pylist() == [0.0, 1.0]
+
+
+def test_streams_that_cannot_be_read_are_refused():
+    """Rows that are null as a whole, and a reader that fails, are named errors."""
+    rows = pa.chunked_array([pa.array([{"x": [1.0]}, None])])
+    with pytest.raises(InputError, match="batch must be a stream of batches"):
+        score_batch(rows, [1.0])
+
+
 rows_of_numbers = st.lists(
     st.lists(st.floats(-3, 3, width=16), min_size=1, max_size=6), min_size=1, max_size=12
 )
@@ -251,11 +307,15 @@ def test_wrong_samples_are_named_errors(column, message):
         ({"truth_id": "z"}, "truth_id must name one column of the batch"),
         ({"n_invalid": "truth_id"}, "truth_id must hold integers, got 'Arrow type string'"),
         ({"n_invalid": "n"}, "n must hold integers from 0 to .*, got '-1 at row 1'"),
-        ({"n_invalid": -1}, "n_invalid must be integers from 0"),
+        ({"n_invalid": -1}, "n_invalid must be an integer from 0"),
+        ({"n_invalid": [0, 1]}, "n_invalid must be an integer from 0"),
+        ({"statistics": None}, "statistics must be a name or a sequence of names, got None"),
+        ({"x": ["x"]}, "x must name one column of the batch"),
+        ({"prefix": None}, "prefix must be text, got None"),
         ({"y": {"a": [1.0]}},
-         "truth_id must hold ids of the truths, got \"'b' at row 0, the first of 2 such rows\""),
+         r"of the truths \('a'\), got \"'b' at row 0, the first of 2 such rows\""),
         ({"y": {}}, "the first of 4 such rows"),
-        ({"y": {"a": [], "b": [1.0]}}, "y must hold observations"),
+        ({"y": {"a": [], "b": [1.0]}}, "y of truth 'a' must hold observations"),
         ({"y": [[1.0, 2.0]]}, "y must be one 1-d sample"),
         ({"statistics": ["pvalue", "p"]}, "statistics must be 'statistic', .* got 'p'"),
         ({"statistics": []}, "statistics must name at least one, none twice"),

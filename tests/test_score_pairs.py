@@ -131,7 +131,9 @@ def test_unknown_ids_are_counted_before_anything_is_scored(files, tmp_path, monk
     monkeypatch.setattr(pair_files, "BATCH_ROWS", 10)
     two = {key: DRAWS[key] for key in "ab"}
     parquet.write_table(truths_table(two), tmp_path / "two.parquet")
-    message = "truth_id must hold ids of the truths, .*'c' at row 2, the first of 20 such rows"
+    message = (
+        "truth_id must hold ids of the truths .*, got .*'c' at row 2, the first of 20 such rows"
+    )
     with pytest.raises(InputError, match=message):
         score_pairs(pairs, out, truths=tmp_path / "two.parquet")
     parquet.write_table(pa.table({"x": [[1.0]] * 2, "truth_id": ["a", None]}), pairs)
@@ -143,8 +145,8 @@ def test_unknown_ids_are_counted_before_anything_is_scored(files, tmp_path, monk
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"y": [[1.0]]}, "truths must have a column truth_id, got 'truths.parquet with y'"),
-        ({"truth_id": ["a"]}, "truths must have a column y"),
+        ({"y": [[1.0]]}, "truths must have one column truth_id, got 'truths.parquet with y'"),
+        ({"truth_id": ["a"]}, "truths must have one column y"),
         ({"truth_id": ["a", "a"], "y": [[1.0], [2.0]]}, "not twice in the table of truths, .*'a'"),
         ({"truth_id": ["a", None], "y": [[1.0], [2.0]]}, "truth_id must be there"),
         ({"truth_id": ["a", "b"], "y": [[1.0], None]}, "y of truth 'b' must hold observations"),
@@ -298,3 +300,76 @@ def test_ctrl_c_leaves_no_file(files):
     assert child.returncode == 130, told
     assert f"Interrupted; {out} was not written." in told
     assert len(list(out.parent.iterdir())) == 2
+
+
+def test_pages_with_checksums_are_verified(files):
+    """Values that changed on the disk are an error where the file has checksums."""
+    _, pairs, out = files
+    values = np.arange(5000.0)
+    table = pa.table({"truth_id": ["a"] * 50, "x": values.reshape(50, 100).tolist()})
+    plain = {"use_dictionary": False, "compression": "none", "write_page_checksum": True}
+    parquet.write_table(table, pairs, **plain)
+    data = bytearray(pairs.read_bytes())
+    data[data.index(values[2000].tobytes())] ^= 1
+    pairs.write_bytes(data)
+    with pytest.raises(StoreError, match="cannot be read as Parquet: .*CRC"):
+        score_pairs(pairs, out)
+    assert not out.exists()
+
+
+def test_scores_do_not_go_into_the_folder_that_is_read(files, tmp_path):
+    """There they would be pairs of the next call."""
+    table, _, _ = files
+    folder = tmp_path / "pairs"
+    folder.mkdir()
+    parquet.write_table(table, folder / "part-0.parquet")
+    with pytest.raises(InputError, match="out must lie outside of the folder that is read"):
+        score_pairs(folder, folder / "out.parquet")
+
+
+@pytest.mark.parametrize("name", ["x", "truth_id"])
+def test_a_missing_or_doubled_column_of_pairs_is_named_with_the_file(files, name):
+    """The message has the column, the file, and the columns that are there."""
+    table, pairs, out = files
+    parquet.write_table(table.drop_columns(name), pairs)
+    with pytest.raises(InputError, match=f"pairs must have one column {name}, got 'pairs.parquet"):
+        score_pairs(pairs, out)
+    doubled = pa.Table.from_arrays([*table.columns, table[name]], names=[*table.column_names, name])
+    parquet.write_table(doubled, pairs)
+    with pytest.raises(InputError, match=f"pairs must have one column {name}, got 'pairs.parquet"):
+        score_pairs(pairs, out)
+
+
+def test_ids_that_are_no_keys_are_refused_in_both_files(files):
+    """Lists as ids of truths, or of pairs, are a named error."""
+    table, pairs, out = files
+    lists = pa.array([[one] for one in table["truth_id"].to_pylist()])
+    parquet.write_table(table.set_column(0, "truth_id", lists), pairs)
+    with pytest.raises(InputError, match="truth_id must hold plain ids"):
+        score_pairs(pairs, out)
+    parquet.write_table(table, pairs)
+    parquet.write_table(pa.table({"truth_id": [["a"]], "y": [[1.0]]}), pairs.parent / "t.parquet")
+    with pytest.raises(InputError, match="truth_id must hold plain ids"):
+        score_pairs(pairs, out, truths=pairs.parent / "t.parquet")
+
+
+def test_infinite_truths_are_refused_before_anything_is_scored(files):
+    """Where a mean is taken, the truth is named, and progress never begins."""
+    _, pairs, out = files
+    parquet.write_table(truths_table(DRAWS | {"b": [np.inf]}), pairs.parent / "truths.parquet")
+    seen = []
+    with pytest.raises(InputError, match="y of truth 'b' must be finite: a mean is taken"):
+        score_pairs(pairs, out, statistics="wasserstein", progress=seen.append)
+    assert seen == []
+
+
+def test_batches_are_cut_for_the_longest_rows(files, monkeypatch):
+    """Long rows in one row group are read few at a time, though most rows are short."""
+    _, pairs, _ = files
+    monkeypatch.setattr(pair_files, "BATCH_VALUES", 1000)
+    rows = [np.zeros(500)] * 20 + [np.zeros(1)] * 980
+    table = pa.table({"truth_id": ["a"] * 1000, "x": rows})
+    parquet.write_table(table, pairs, row_group_size=20)
+    sizes = [len(batch["x"].flatten()) for batch in pair_files.pair_files(pairs).batches()]
+    assert max(sizes) <= 1000
+    assert sum(sizes) == 20 * 500 + 980

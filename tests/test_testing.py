@@ -251,3 +251,9 @@ def test_the_page_is_true():
     shown = re.search(r"```\n(x does not.*?)\n```", text, re.DOTALL)
     x = np.random.default_rng(5).poisson(5.0, 1000)
     assert message(x, stats.poisson(4.0)) == shown[1]
+
+
+def test_a_strangers_cdf_of_another_shape_is_bad_input():
+    """A frozen distribution with parameters in arrays is several laws."""
+    with pytest.raises(InputError, match="target_or_sample must have a cdf of one array"):
+        assert_same_distribution([0.1, 0.2, 0.3], stats.norm([0.0, 1.0]))

@@ -60,7 +60,7 @@ def _run(model: str | None, out: Path | None, **words: Any) -> None:
             say(f"Note: {job.model} takes no {unused}: it changes nothing.", err=True)
     if not is_sure:
         estimates.confirm(jobs)
-    _finish([_perform(job) for job in jobs], as_json=as_json)
+    _finish(jobs, [_perform(job) for job in jobs], as_json=as_json)
 
 
 def _jobs(model: str | None, out: Path | None, said: Mapping[str, Any]) -> Sequence[Job]:
@@ -98,12 +98,17 @@ def _perform(job: Job) -> Run | None:
     return run
 
 
-def _finish(runs: Sequence[Run | None], *, as_json: bool) -> None:
+def _finish(jobs: Sequence[Job], runs: Sequence[Run | None], *, as_json: bool) -> None:
     """Show the scores; exit code 0 only when everything asked for was done."""
+    from unpredictabench.tasks.load import SUITES  # noqa: PLC0415 - --help needs none
+
     stored = [run for run in runs if run is not None and run.n_stored]
     if stored:
         scoring = import_module("unpredictabench.cli.score")
-        scoring.show([run.path for run in stored], as_json=as_json)
+        # A run knows the suites of the package; a user's own is named as it was.
+        named = {job.suite for job in jobs}
+        own = next(iter(named - set(SUITES)), None) if len(named) == 1 else None
+        scoring.show([run.path for run in stored], as_json=as_json, suite=own)
     if any(run is None or run.stop_reason != "complete" for run in runs):
         raise SystemExit(1)
 

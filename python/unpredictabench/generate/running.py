@@ -18,6 +18,7 @@ from unpredictabench.generate.planning import Design, work
 from unpredictabench.generate.session import Session
 from unpredictabench.generate.stopping import NEVER
 from unpredictabench.store import keep_readings, open_run, open_writer
+from unpredictabench.tasks.kept import keep_suite
 
 if TYPE_CHECKING:
     import os
@@ -155,6 +156,7 @@ async def generate_async(
     to_do = work(suite, client, design, stop=stop)
     writer = await _opened(out, to_do, synchronous)
     try:
+        await asyncio.to_thread(keep_suite, suite, out)
         await _ask(
             to_do,
             client,

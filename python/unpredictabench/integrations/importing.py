@@ -15,11 +15,12 @@ from unpredictabench.integrations.files import files
 from unpredictabench.integrations.filing import Filed, file_answers
 from unpredictabench.integrations.inspect.logs import is_log
 from unpredictabench.integrations.inspect.runs import import_logs
-from unpredictabench.integrations.questions import FILE_NAME, Questions
+from unpredictabench.integrations.questions import Questions
 from unpredictabench.integrations.rows import rows
 from unpredictabench.integrations.tally import Tally
 from unpredictabench.store import import_run
 from unpredictabench.tasks import Suite, load_suite
+from unpredictabench.tasks.kept import FILE_NAME
 
 if TYPE_CHECKING:
     import os

@@ -9,13 +9,19 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from unpredictabench.errors import InputError, MissingExtraError, StoreError
-from unpredictabench.stats import PreparedTruth
-from unpredictabench.stats._arrow import decoded, is_list, refuse_nulls
-from unpredictabench.stats._batch import refuse_unknown, truth_codes
+from unpredictabench.stats._arrow import is_list, refuse_nulls
+from unpredictabench.stats._truth_ids import (
+    named_truth,
+    plain_ids,
+    refuse_unknown,
+    truth_codes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from unpredictabench.stats import PreparedTruth
 
 SAMPLE, TRUTH, TRUTH_ID, N_INVALID = "x", "y", "truth_id", "n_invalid"
 BATCH_VALUES: Final = 2**22
@@ -56,7 +62,7 @@ class PairFiles:
         for path in self.paths:
             with opened(path) as file:
                 for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=[TRUTH_ID]):
-                    column = decoded(batch.column(0), TRUTH_ID)
+                    column = plain_ids(batch.column(0), TRUTH_ID)
                     refuse_nulls(column, TRUTH_ID, lambda i, row=row: f"row {row + i}")
                     codes, ids, is_unknown = truth_codes(column, truths)
                     if first is None and bool(is_unknown.any()):
@@ -65,7 +71,8 @@ class PairFiles:
                     n_unknown += int(np.count_nonzero(is_unknown))
                     row += batch.num_rows
         if first is not None:
-            refuse_unknown(TRUTH_ID, *first, n_unknown)
+            unknown, place = first
+            refuse_unknown(TRUTH_ID, unknown, truths, row=place, n_rows=n_unknown)
 
 
 def pair_files(source: Path) -> PairFiles:
@@ -91,6 +98,7 @@ def pair_files(source: Path) -> PairFiles:
         with opened(path) as file:
             found = file.schema_arrow
             n_rows += file.metadata.num_rows
+        _check_columns("pairs", path, found, (SAMPLE, TRUTH_ID))
         if schema is not None and not found.equals(schema):
             raise InputError(
                 "pairs", f"have the columns of {paths[0].name} in all files", path.name
@@ -116,16 +124,14 @@ def read_truths(path: Path) -> dict[Any, PreparedTruth]:
     """
     truths: dict[Any, PreparedTruth] = {}
     with opened(path) as file:
-        for name in (TRUTH_ID, TRUTH):
-            if name not in file.schema_arrow.names:
-                known = ", ".join(file.schema_arrow.names)
-                raise InputError("truths", f"have a column {name}", f"{path.name} with {known}")
+        _check_columns("truths", path, file.schema_arrow, (TRUTH_ID, TRUTH))
         kind = file.schema_arrow.field(TRUTH).type
         if not is_list(kind):
             raise InputError("truths", f"hold lists of draws in {TRUTH}", str(kind))
         for batch in file.iter_batches(batch_size=64, columns=[TRUTH_ID, TRUTH]):
-            for key, draws in zip(batch[TRUTH_ID], batch[TRUTH], strict=True):
-                _add(truths, key.as_py(), draws)
+            keys = plain_ids(batch[TRUTH_ID], TRUTH_ID).to_pylist()
+            for key, draws in zip(keys, batch[TRUTH], strict=True):
+                _add(truths, key, draws)
     return truths
 
 
@@ -136,7 +142,9 @@ def opened(path: Path) -> Iterator[Any]:
     import pyarrow as pa  # noqa: PLC0415 - an optional extra, there by now
 
     try:
-        with parquet.ParquetFile(path, buffer_size=READ_BYTES, pre_buffer=False) as file:
+        with parquet.ParquetFile(
+            path, buffer_size=READ_BYTES, pre_buffer=False, page_checksum_verification=True
+        ) as file:
             yield file
     except (pa.ArrowException, OSError) as error:
         raise StoreError(f"{path} cannot be read as Parquet: {error}") from error
@@ -151,25 +159,27 @@ def arrow_parquet() -> Any:
     return parquet
 
 
+def _check_columns(argument: str, path: Path, schema: Any, names: Sequence[str]) -> None:
+    for name in names:
+        if schema.names.count(name) != 1:
+            known = ", ".join(schema.names)
+            raise InputError(argument, f"have one column {name}", f"{path.name} with {known}")
+
+
 def _add(truths: dict[Any, PreparedTruth], key: Any, draws: Any) -> None:
     if key is None or key in truths:
         raise InputError(TRUTH_ID, "be there and not twice in the table of truths", key)
-    try:
-        truths[key] = PreparedTruth(draws.values if draws.is_valid else [])
-    except InputError as error:
-        name = f"{TRUTH} of truth {key!r}"
-        raise InputError(name, error.rule, error.value) from None
+    truths[key] = named_truth(draws.values if draws.is_valid else [], key)
 
 
 def _batch_rows(file: Any) -> int:
-    """Rows that hold about `BATCH_VALUES` observations."""
+    """Rows that hold about `BATCH_VALUES` observations, where a row holds most of them."""
     metadata: Any = file.metadata
     names = (metadata.schema.column(i).path.split(".")[0] for i in range(metadata.num_columns))
     places: Sequence[int] = [i for i, name in enumerate(names) if name == SAMPLE]
-    n_values = sum(
-        metadata.row_group(group).column(place).num_values
-        for group in range(metadata.num_row_groups)
-        for place in places
+    groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
+    longest = max(
+        (g.column(place).num_values / max(g.num_rows, 1) for g in groups for place in places),
+        default=0.0,
     )
-    rows: int = BATCH_VALUES * metadata.num_rows // max(n_values, 1)
-    return min(max(rows, 1), BATCH_ROWS)
+    return min(max(int(BATCH_VALUES / max(longest, 1.0)), 1), BATCH_ROWS)

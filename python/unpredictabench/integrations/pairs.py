@@ -23,7 +23,8 @@ from unpredictabench.integrations.pair_files import (
 )
 from unpredictabench.stats import PreparedTruth, score_batch
 from unpredictabench.stats import _options as options
-from unpredictabench.stats._batch_statistics import DEFAULT_STATISTICS
+from unpredictabench.stats._batch_statistics import DEFAULT_STATISTICS, OF_MEANS
+from unpredictabench.stats._truth_ids import refuse_infinite
 
 if TYPE_CHECKING:
     import os
@@ -151,7 +152,7 @@ def score_pairs(
     if address is not None and engine != "ray":
         raise InputError("address", "be left out unless engine is 'ray'", address)
     files = pair_files(source)
-    _check_target(target, [*files.paths, beside], overwrite=overwrite)
+    _check_target(target, source, [*files.paths, beside], overwrite=overwrite)
     how: dict[str, Any] = {
         "statistics": [statistics] if isinstance(statistics, str) else list(statistics),
         "alternative": alternative,
@@ -166,6 +167,8 @@ def score_pairs(
     score: Score = partial(score_batch, **how)
     schema = score(files.schema.empty_table(), known).schema
     files.check_ids(known)
+    if not OF_MEANS.isdisjoint(how["statistics"]):
+        refuse_infinite(known)
     told = {"pairs": source.name, "truths": beside.name, "n_truths": len(known), "options": how}
     about = {"version": version("unpredictabench"), "command": "score-pairs", **told}
     schema = schema.with_metadata({**(schema.metadata or {}), METADATA: json.dumps(about)})
@@ -202,9 +205,11 @@ def _scored(files: PairFiles, truths: Truths, score: Score, workers: int | None)
         first_row += batch.num_rows
 
 
-def _check_target(target: Path, read: Sequence[Path], *, overwrite: bool) -> None:
+def _check_target(target: Path, source: Path, read: Sequence[Path], *, overwrite: bool) -> None:
     if any(target.resolve() == path.resolve() for path in read):
         raise InputError("out", "not be a file that is read", str(target))
+    if source.is_dir() and target.resolve().parent == source.resolve():
+        raise InputError("out", "lie outside of the folder that is read", str(target))
     if target.exists() and not overwrite:
         raise InputError("out", "not exist yet, unless overwrite is chosen", str(target))
     if not target.parent.is_dir():

@@ -12,6 +12,7 @@ from unpredictabench.errors import InputError
 from unpredictabench.integrations.published import Fact, facts
 from unpredictabench.integrations.truths import Truth, TruthError, keep
 from unpredictabench.tasks import Suite, load_suite
+from unpredictabench.tasks.kept import FILE_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from unpredictabench.integrations.rows import Row
     from unpredictabench.integrations.tally import Tally
 
-FILE_NAME = "suite.json"
 OWN = "own/"
 """Stands before the uid of a task that the published benchmark does not hold."""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from unpredictabench.errors import SuiteError
 from unpredictabench.tasks import Suite, load_suite
+from unpredictabench.tasks.kept import FILE_NAME
 
 if TYPE_CHECKING:
     import os
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from unpredictabench.records import Task
     from unpredictabench.store import Run
 
-FILE_NAME: Final = "suite.json"
-"""What an import writes beside its runs."""
 N_ABOVE: Final = 3
 """Folders looked into: the run's own, that of the runs, and the one above."""
 

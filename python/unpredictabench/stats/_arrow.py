@@ -126,10 +126,20 @@ def decoded(array: Any, name: str) -> Any:
     if isinstance(array.type, pa.BaseExtensionType):
         raise InputError(name, "be cast to its storage type first", f"Arrow type {array.type}")
     if pa.types.is_dictionary(array.type):
-        return array.dictionary_decode()
+        return _looked_up(array)
     if pa.types.is_run_end_encoded(array.type):
         return pa.compute.run_end_decode(array)
     return array
+
+
+def _looked_up(array: Any) -> Any:
+    """Decode a dictionary; one of views, as Polars has them, needs plain words to look up in."""
+    pa = pyarrow()
+    plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+    words = array.dictionary
+    if words.type not in plain:
+        return array.dictionary_decode()
+    return words.cast(plain[words.type]).take(array.indices)
 
 
 def refuse_nulls(array: Any, name: str, where: Any) -> None:

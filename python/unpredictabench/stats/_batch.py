@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from unpredictabench.errors import InputError
 from unpredictabench.stats import _options as options
-from unpredictabench.stats._arrays import EMPTY, Empty, PreparedTruth, refuse_empty, samples
+from unpredictabench.stats._arrays import EMPTY, Empty, refuse_empty, samples
 from unpredictabench.stats._arrow import (
     decoded,
     gathered,
@@ -31,13 +31,22 @@ from unpredictabench.stats._batch_statistics import (
 )
 from unpredictabench.stats._ks import ALTERNATIVES
 from unpredictabench.stats._ragged import RaggedArray
+from unpredictabench.stats._truth_ids import (
+    as_prepared,
+    named_truth,
+    plain_ids,
+    refuse_infinite,
+    refuse_unknown,
+    truth_codes,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Hashable, Iterator, Sequence
 
     import pyarrow as pa
     from numpy.typing import ArrayLike, NDArray
 
+    from unpredictabench.stats._arrays import PreparedTruth
     from unpredictabench.stats._ks import Alternative, KsMethod
     from unpredictabench.stats._options import Seed
 
@@ -138,6 +147,8 @@ def score_batch(
     options.choice("alternative", alternative, ALTERNATIVES)
     options.choice("method", method, ("auto", "exact", "asymp"))
     options.choice("empty", empty, EMPTY)
+    if not isinstance(prefix, str):
+        raise InputError("prefix", "be text", prefix)
     seed = int(rng.integers(2**63)) if isinstance(rng, np.random.Generator) else rng
     options.resampling_seed(seed, "stats.score_batch")
     choices = Choices(
@@ -156,34 +167,6 @@ def score_batch(
     return parts[0] if len(parts) == 1 else _joined(parts)
 
 
-def truth_codes(
-    column: Any, truths: Mapping[Any, Any]
-) -> tuple[NDArray[np.int64], list[Hashable], NDArray[np.bool_]]:
-    """Give each id of a column a number, and tell which rows name no truth.
-
-    Parameters
-    ----------
-    column : pyarrow.Array
-        Ids, decoded, without nulls.
-    truths : mapping
-        Truths by id.
-
-    Returns
-    -------
-    codes : ndarray of int64, shape (n,)
-        The number of each row's id.
-    ids : list
-        The ids by number.
-    is_unknown : ndarray of bool, shape (n,)
-        Where `truths` has none.
-    """
-    encoded = column.dictionary_encode()
-    codes = encoded.indices.to_numpy().astype(np.int64)
-    ids = encoded.dictionary.to_pylist()
-    is_missing = np.array([one not in truths for one in ids], dtype=np.bool_)
-    return codes, ids, is_missing[codes]
-
-
 @dataclass(frozen=True, slots=True)
 class _Columns:
     """Which columns hold what, and which come out."""
@@ -196,18 +179,22 @@ class _Columns:
     empty: Empty
     prefix: str
 
-    def passing(self, batch: Any) -> list[str]:
-        """Name the columns that go through; none may have the name of a result."""
-        taken = {self.x, self.y} if isinstance(self.y, str) else {self.x}
-        names = [name for name in batch.schema.names if name not in taken]
+    def passing(self, batch: Any) -> list[int]:
+        """Give the places of the columns that go through; none may have the name of a result."""
+        taken = [self.x, self.y] if isinstance(self.y, str) else [self.x]
+        names = batch.schema.names
+        places = [place for place, name in enumerate(names) if name not in taken]
+        kept = {names[place] for place in places}
         for name in self.statistics:
-            if self.prefix + name in names:
-                rule = f"tell results from the columns ({name} is one)"
+            if self.prefix + name in kept:
+                rule = f"tell results from the columns ({self.prefix + name} is one)"
                 raise InputError("prefix", rule, self.prefix)
-        return names
+        return places
 
 
 def _known(statistics: str | Sequence[str]) -> tuple[str, ...]:
+    if not isinstance(statistics, Iterable):
+        raise InputError("statistics", "be a name or a sequence of names", statistics)
     names = (statistics,) if isinstance(statistics, str) else tuple(statistics)
     for name in names:
         options.choice("statistics", name, STATISTICS)
@@ -246,9 +233,12 @@ def _from_array(batch: Any) -> Any:
 
 def _never_none(reader: Any) -> Iterator[Any]:
     n_read = 0
-    for batch in reader:
-        yield batch
-        n_read += 1
+    try:
+        for batch in reader:
+            yield batch
+            n_read += 1
+    except pyarrow().ArrowException as error:
+        raise InputError("batch", "be a stream of batches", str(error)) from error
     if n_read == 0:
         nothing = [pyarrow().array([], field.type) for field in reader.schema]
         yield pyarrow().record_batch(nothing, schema=reader.schema)
@@ -269,9 +259,8 @@ def _scored(batch: Any, columns: _Columns, choices: Choices, first_row: int) -> 
     for rows, x, y in _groups(batch, columns, counts, first_row):
         for name, values in computed(x, y, counts[rows], columns.statistics, choices):
             found[name][rows] = values
-    kept = [(batch.schema.field(name), batch.column(name)) for name in passing]
-    fields = [field for field, _ in kept]
-    arrays = [array for _, array in kept]
+    fields = [batch.schema.field(place) for place in passing]
+    arrays = [batch.column(place) for place in passing]
     for name, values in found.items():
         arrays.append(pa.array(values))
         fields.append(pa.field(columns.prefix + name, arrays[-1].type))
@@ -288,7 +277,8 @@ def _column(batch: Any, name: object, argument: str) -> Any:
 
 def _counts(batch: Any, n_invalid: int | str, first_row: int) -> NDArray[np.int64]:
     if not isinstance(n_invalid, str):
-        return options.invalid_counts(n_invalid, len(batch))
+        count = options.whole("n_invalid", n_invalid, 0, options.MOST_ANSWERS)
+        return np.full(len(batch), count)
     column = _column(batch, n_invalid, "n_invalid")
     refuse_nulls(column, n_invalid, lambda row: f"row {first_row + row}")
     if not pyarrow().types.is_integer(column.type):
@@ -332,9 +322,10 @@ def _groups(
         nowhere = np.zeros(len(batch), dtype=np.bool_)
         yield slice(None), x, _rows(batch, "y", columns, first_row, nowhere)
     elif not isinstance(columns.y, Mapping):
-        yield slice(None), x, _prepared(columns.y)
+        yield slice(None), x, as_prepared(columns.y)
     else:
         codes, ids = _codes(batch, columns, first_row)
+        needs_finite = not OF_MEANS.isdisjoint(columns.statistics)
         order = np.argsort(codes, kind="stable")
         cuts = np.searchsorted(codes[order], np.arange(len(ids) + 1))
         sizes = np.diff(x.offsets)
@@ -342,27 +333,21 @@ def _groups(
             rows = order[cuts[code] : cuts[code + 1]]
             offsets, index = gathered(x.offsets[rows], sizes[rows])
             group = RaggedArray(x.values[index], offsets)
-            yield rows, group, _prepared(columns.y[one])
+            truth = named_truth(columns.y[one], one)
+            if needs_finite:
+                refuse_infinite({one: truth})
+            yield rows, group, truth
 
 
 def _codes(
     batch: Any, columns: _Columns, first_row: int
 ) -> tuple[NDArray[np.int64], list[Hashable]]:
     name = columns.truth_id
-    column = _column(batch, name, "truth_id")
+    column = plain_ids(_column(batch, name, "truth_id"), name)
     refuse_nulls(column, name, lambda row: f"row {first_row + row}")
     codes, ids, is_unknown = truth_codes(column, columns.y)
     if bool(is_unknown.any()):
         row = int(is_unknown.argmax())
-        refuse_unknown(name, ids[codes[row]], first_row + row, int(is_unknown.sum()))
+        unknown, n_rows = ids[codes[row]], int(is_unknown.sum())
+        refuse_unknown(name, unknown, columns.y, row=first_row + row, n_rows=n_rows)
     return codes, ids
-
-
-def refuse_unknown(name: str, first: object, row: int, n_rows: int) -> None:
-    """Raise for ids without a truth, naming the first and counting their rows."""
-    more = f"row {row}, the first of {n_rows:,} such rows"
-    raise InputError(name, "hold ids of the truths", f"{first!r} at {more}")
-
-
-def _prepared(y: ArrayLike | PreparedTruth) -> PreparedTruth:
-    return y if isinstance(y, PreparedTruth) else PreparedTruth(y)

@@ -104,8 +104,10 @@ def law_of(target: object, *, cdf_left: Cdf | None = None, name: str = "target")
     InputError
         When it is neither.
     """
+    if cdf_left is not None and not callable(cdf_left):
+        raise InputError("cdf_left", "be a function, P(X < x)", cdf_left)
     if is_distribution(target) and not _is_target(target):
-        target = target.cdf if cdf_left is not None else opened(target)
+        target = target.cdf if cdf_left is not None else opened(target, name)
     if _is_target(target):
         # A law that cannot be named is not remembered.
         spec = getattr(target, "spec", None)

@@ -80,6 +80,8 @@ def tabulate(levels: LevelsOf, *, is_discrete: bool, key: str | None) -> LevelsO
 def nearest_outside(jumps: Jumps, u: Floats) -> tuple[Floats, Floats]:
     """Return the ends of the jump that `u` lies in, or `u` itself where it lies in none."""
     lows, highs = jumps
+    if not lows.size:
+        return u.copy(), u.copy()
     place = np.searchsorted(lows, u, side="right") - 1
     is_inside = (place >= 0) & (lows[place] < u) & (u < highs[place])
     return np.where(is_inside, lows[place], u), np.where(is_inside, highs[place], u)

@@ -91,12 +91,17 @@ class Suite:
         return tuple(self._entries.values())
 
     @property
+    def origin(self) -> Suite:
+        """The suite that a selection was taken from; any other suite itself."""
+        return self._origin
+
+    @property
     def hash(self) -> str:
         """SHA-256 of everything that is asked and of every law.
 
         A selection has the hash of the suite it was taken from: its tasks are the same ones.
         """
-        return self._origin._content_hash  # noqa: SLF001 - another object of this class
+        return self.origin._content_hash  # noqa: SLF001 - another object of this class
 
     @cached_property
     def _content_hash(self) -> str:

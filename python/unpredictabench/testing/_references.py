@@ -92,12 +92,12 @@ def _of_target(target: Any, label: str, cdf_left: Cdf | None) -> Reference:
     def test(x: Floats, n_invalid: int) -> KsResult:
         try:
             return ks_1samp(x, target, cdf_left=cdf_left, n_invalid=n_invalid)
-        except TypeError as error:  # what a stranger's function does when it is no cdf
-            raise _refusal("have a cdf of one array", f"{target!r}: {error}") from error
         except InputError as error:
             if error.argument == "target":
                 raise _refusal(error.rule, error.value) from error
             raise
+        except (TypeError, ValueError) as error:  # what a stranger's function does that is no cdf
+            raise _refusal("have a cdf of one array", f"{target!r}: {error}") from error
 
     quantiles = getattr(target, "ppf", None) or getattr(target, "icdf", None)
     landmarks = np.empty(0) if quantiles is None else np.asarray(quantiles(np.array(ENDS)))
