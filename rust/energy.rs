@@ -36,7 +36,7 @@ pub fn to_truth(sorted: &[f64], truth: &Truth, centred: &mut Vec<f64>) -> f64 {
     let cross: f64 = sorted
         .iter()
         .zip(centred.iter())
-        .map(|(&x, &c)| parts.sum_of_distances(truth.rank(x), c))
+        .map(|(&x, &c)| parts.sum_of_distances(truth.ranks(x).upper, c))
         .sum::<f64>()
         / (n * m);
     let squared = 2.0 * cross - mean_pair_distance(centred) - parts.mean_pair_distance();

@@ -1,10 +1,15 @@
 //! Gaussian kernel density estimates on an even grid, as `scipy.stats.gaussian_kde` with Scott's
 //! bandwidth defines them (Scott 1992, doi:10.1002/9780470316849), normalised to sum to 1.
 //!
-//! Along an even grid the Gaussian obeys a two-term recurrence, so an observation costs one
-//! exponential and two multiplications a grid point, and memory is the grid. All exponents are
-//! taken relative to the largest one, which defines the limits: a bandwidth far below the grid's
-//! step puts each observation on its nearest grid point, and so does a constant sample.
+//! The kernel of an observation d off a point c is, v further, `exp(-v^2/2) exp(-d^2/2) exp(v d)`
+//! in bandwidths: a Gaussian that all observations near c share, times a geometric series along the
+//! grid, which costs a multiplication and an addition a point. Where many observations lie within
+//! two bandwidths, a few weighted nodes stand for them all: `exp(v d)` is interpolated in d at the
+//! Chebyshev nodes (Trefethen 2013, doi:10.1137/1.9781611975949), to the last digit of a double.
+//!
+//! On a grid coarser than the bandwidth exponents are taken relative to the largest one, which
+//! defines the limits: a bandwidth far below the grid's step puts each observation on its nearest
+//! grid point, and so does a constant sample.
 
 /// Kernel values below exp(-37) = 8.5e-17 of the largest do not change a sum in double precision.
 const NEGLIGIBLE_EXPONENT: f64 = 37.0;
@@ -66,104 +71,195 @@ pub fn bandwidth(sorted: &[f64]) -> f64 {
 
 /// Grid points computed side by side, so that no multiplication waits for the one before it.
 const LANES: usize = 8;
+/// Series added up side by side, which halves what is read and written.
+const TOGETHER: usize = 2;
+/// Nodes that stand for the observations within two bandwidths. What they neglect is at most
+/// `max exp(-v^2/2) (v/2)^22 / 22!` = 2e-18 of a kernel.
+const NODES: usize = 22;
 
-/// What all kernels of one bandwidth share, for a grid `step` bandwidths wide.
-struct Kernel {
-    step: f64,
-    /// `exp(-k(k-1)/2 step^2)` for the k-th point outwards, k = 1..=8.
-    first: [f64; LANES],
-    /// `exp(-(8k + 28) step^2)`: what eight points further multiplies by, beside the tilt.
-    stride: [f64; LANES],
-    /// `exp(-64 step^2)`: by how much that factor shrinks every eight points.
-    decay: f64,
+/// Equal observations, or a node that stands for unequal ones.
+#[derive(Debug, Clone, Copy, Default)]
+struct Point {
+    /// Less the estimate's centre.
+    value: f64,
+    weight: f64,
 }
 
-impl Kernel {
-    fn new(step: f64) -> Self {
-        let power = |exponent: f64| (-exponent * step * step).exp();
-        Self {
-            step,
-            first: std::array::from_fn(|i| power(0.5 * (i * (i + 1)) as f64)),
-            stride: std::array::from_fn(|i| power((8 * i + 36) as f64)),
-            decay: power(64.0),
+/// A kernel density estimate, ready for any grid around its sample.
+#[derive(Debug, Clone)]
+pub struct Estimate {
+    centre: f64,
+    width: f64,
+    points: Vec<Point>,
+}
+
+impl Estimate {
+    /// Prepare the estimate of a sorted, finite sample.
+    #[must_use]
+    pub fn new(sorted: &[f64]) -> Self {
+        let (centre, width) = (sorted[sorted.len() / 2], bandwidth(sorted));
+        let runs = sorted.chunk_by(|a, b| a == b);
+        let mut points: Vec<Point> =
+            runs.map(|run| Point { value: run[0] - centre, weight: run.len() as f64 }).collect();
+        if points.len() > 2 * NODES {
+            points = within(&points, 2.0 * width).flat_map(condensed).collect();
         }
+        Self { centre, width, points }
     }
 
-    /// Add the kernel's values at the points outwards from its peak on one side; `tilt` is the
-    /// exponent of the ratio of the first two values. With `is_left` the nearest point is the last.
-    fn add_side(&self, points: &mut [f64], peak: f64, tilt: f64, is_left: bool) {
-        let ratio = tilt.exp();
-        let far = (LANES as f64 * tilt).exp();
-        let (mut value, mut factor) = ([0.0; LANES], [0.0; LANES]);
-        let mut power = peak;
-        for k in 0..LANES {
-            power *= ratio;
-            let lane = if is_left { LANES - 1 - k } else { k };
-            value[lane] = power * self.first[k];
-            factor[lane] = far * self.stride[k];
-        }
-        let mut add = |block: &mut [f64; LANES]| {
-            for lane in 0..LANES {
-                block[lane] += value[lane];
-                value[lane] *= factor[lane];
-                factor[lane] *= self.decay;
-            }
-        };
-        let mut rest = [0.0; LANES];
-        if is_left {
-            let (head, blocks) = points.as_rchunks_mut::<LANES>();
-            blocks.iter_mut().rev().for_each(&mut add);
-            add(&mut rest);
-            let skipped = LANES - head.len();
-            head.iter_mut().zip(&rest[skipped..]).for_each(|(point, v)| *point += v);
+    /// Add up the kernels of the sample, which is given again, on the grid and scale the sum to 1.
+    pub fn density(&self, sorted: &[f64], grid: &Grid, out: &mut [f64]) {
+        out.fill(0.0);
+        if grid.step() <= self.width {
+            self.add_series(grid, out);
         } else {
-            let (blocks, tail) = points.as_chunks_mut::<LANES>();
-            blocks.iter_mut().for_each(&mut add);
-            add(&mut rest);
-            tail.iter_mut().zip(&rest).for_each(|(point, v)| *point += v);
+            add_few(sorted, self.width, grid, out);
+        }
+        let total: f64 = out.iter().sum();
+        for value in out {
+            // Nodes of negative weight may leave a rounding error below 0.
+            *value = value.max(0.0) / total;
+        }
+    }
+
+    /// The sum of all kernels on a grid no coarser than the bandwidth.
+    fn add_series(&self, grid: &Grid, out: &mut [f64]) {
+        let (step, last) = (grid.step(), grid.len - 1);
+        let step_widths = step / self.width;
+        // Half a bandwidth and half a step is the most that an observation lies off its centre.
+        let reach = (2.0 * NEGLIGIBLE_EXPONENT).sqrt() + 0.5 * (1.0 + step_widths);
+        let reach = points_within(reach, step_widths, last);
+        let side: Vec<f64> =
+            (0..=reach).map(|k| (-0.5 * (k as f64 * step_widths).powi(2)).exp()).collect();
+        let gaussian: Vec<f64> = side[1..].iter().rev().chain(&side).copied().collect();
+        let mut series = vec![[0.0; LANES]; grid.len.div_ceil(LANES)];
+        for near in within(&self.points, self.width) {
+            let middle = 0.5 * (near[0].value + near[near.len() - 1].value) + self.centre;
+            let centre = grid.nearest(middle, step);
+            let (first, end) = (centre.saturating_sub(reach), (centre + reach).min(last) + 1);
+            let series = &mut series[..(end - first).div_ceil(LANES)];
+            series.fill([0.0; LANES]);
+            let from = (centre - first) as f64 * step_widths;
+            let origin = grid.point(centre, step) - self.centre;
+            for some in near.chunks(TOGETHER) {
+                let mut some = some.iter();
+                let started: [_; TOGETHER] = std::array::from_fn(|_| {
+                    let point = some.next().copied().unwrap_or_default();
+                    let off = if point.weight == 0.0 { 0.0 } else { point.value - origin };
+                    Series::start(off / self.width, point.weight, from, step_widths)
+                });
+                add_together(started, series);
+            }
+            let gaussian = &gaussian[reach - (centre - first)..];
+            for ((value, sum), gauss) in
+                out[first..end].iter_mut().zip(series.as_flattened()).zip(gaussian)
+            {
+                *value += gauss * sum;
+            }
         }
     }
 }
 
-/// Add up the kernels of a sorted sample on the grid and scale the sum to 1.
-///
-/// Equal observations are evaluated once and weighted.
-pub fn density(sorted: &[f64], grid: &Grid, out: &mut [f64]) {
+/// The geometric series of one observation along the grid, eight points at a time.
+struct Series {
+    values: [f64; LANES],
+    factor: f64,
+}
+
+impl Series {
+    /// `weight exp(-off^2/2) exp(v off)` for v = -from, step - from, ..., all in bandwidths.
+    fn start(off: f64, weight: f64, from: f64, step: f64) -> Self {
+        let mut value = weight * (-off * (0.5 * off + from)).exp();
+        let ratio = (off * step).exp();
+        let values = std::array::from_fn(|_| {
+            let here = value;
+            value *= ratio;
+            here
+        });
+        Self { values, factor: (LANES as f64 * off * step).exp() }
+    }
+}
+
+fn add_together(mut series: [Series; TOGETHER], sums: &mut [[f64; LANES]]) {
+    for sum in sums {
+        for one in &mut series {
+            for (sum, value) in sum.iter_mut().zip(&mut one.values) {
+                *sum += *value;
+                *value *= one.factor;
+            }
+        }
+    }
+}
+
+/// Stretches of sorted points, none of them longer than `length`.
+fn within(points: &[Point], length: f64) -> impl Iterator<Item = &[Point]> {
+    let mut rest = points;
+    std::iter::from_fn(move || {
+        let last = rest.first()?.value + length;
+        let near = rest.iter().take_while(|point| point.value <= last).count().max(1);
+        let (stretch, others) = rest.split_at(near);
+        rest = others;
+        Some(stretch)
+    })
+}
+
+/// The points themselves if they are few, or else as many weighted Chebyshev nodes between the
+/// first and the last as give every smooth function the same sum.
+fn condensed(points: &[Point]) -> Vec<Point> {
+    if points.len() <= 2 * NODES {
+        return points.to_vec();
+    }
+    let (first, last) = (points[0].value, points[points.len() - 1].value);
+    let (middle, half) = (0.5 * (first + last), 0.5 * (last - first));
+    let mut sums = [0.0; NODES];
+    for point in points {
+        let polynomials = chebyshev((point.value - middle) / half);
+        sums.iter_mut().zip(polynomials).for_each(|(sum, t)| *sum += point.weight * t);
+    }
+    let node = |q: usize| {
+        let place = -((q as f64 + 0.5) * std::f64::consts::PI / NODES as f64).cos();
+        let sum: f64 = sums.iter().zip(chebyshev(place)).map(|(sum, t)| sum * t).sum();
+        Point { value: middle + half * place, weight: (2.0 * sum - sums[0]) / NODES as f64 }
+    };
+    (0..NODES).map(node).collect()
+}
+
+/// Chebyshev's polynomials of degree 0, 1, ... at a place between -1 and 1.
+fn chebyshev(place: f64) -> [f64; NODES] {
+    let (mut next, mut here) = (place, 1.0);
+    std::array::from_fn(|_| {
+        let value = here;
+        (here, next) = (next, 2.0 * place * next - here);
+        value
+    })
+}
+
+/// Add kernels that reach a few points only, relative to the largest value of all.
+fn add_few(sorted: &[f64], width: f64, grid: &Grid, out: &mut [f64]) {
     let step = grid.step();
-    let width = bandwidth(sorted);
-    out.fill(0.0);
     // Distance to the nearest grid point, in bandwidths, of the observation that has the shortest.
     let excess = |x: f64| (x - grid.point(grid.nearest(x, step), step)).abs();
     let shortest = sorted.iter().map(|&x| excess(x)).fold(f64::INFINITY, f64::min) / width;
-    if width == 0.0 || step / width >= WIDEST_STEP || !shortest.is_finite() {
-        for run in sorted.chunk_by(|a, b| a == b) {
-            out[grid.nearest(run[0], step)] += run.len() as f64;
+    let on_nearest = width == 0.0 || step / width >= WIDEST_STEP || !shortest.is_finite();
+    let largest = 0.5 * shortest * shortest;
+    let reach = (2.0 * (NEGLIGIBLE_EXPONENT + largest)).sqrt();
+    for run in sorted.chunk_by(|a, b| a == b) {
+        let (centre, weight) = (grid.nearest(run[0], step), run.len() as f64);
+        if on_nearest {
+            out[centre] += weight;
+            continue;
         }
-    } else {
-        let largest = 0.5 * shortest * shortest;
-        let kernel = Kernel::new(step / width);
-        let reach = reach(&kernel, largest, grid.len);
-        for run in sorted.chunk_by(|a, b| a == b) {
-            let centre = grid.nearest(run[0], step);
-            let offset = (grid.point(centre, step) - run[0]) / width;
-            let peak = run.len() as f64 * (largest - 0.5 * offset * offset).exp();
-            // One exponent a side: split into two factors, wide steps would give 0 times infinity.
-            let tilt = |side: f64| -kernel.step * (0.5 * kernel.step + side * offset);
-            out[centre] += peak;
-            let (left, right) = (centre.saturating_sub(reach), out.len().min(centre + 1 + reach));
-            kernel.add_side(&mut out[left..centre], peak, tilt(-1.0), true);
-            kernel.add_side(&mut out[centre + 1..right], peak, tilt(1.0), false);
+        let reach = points_within(reach, step / width, grid.len - 1);
+        let (first, end) = (centre.saturating_sub(reach), (centre + reach).min(grid.len - 1) + 1);
+        for (i, value) in (first..end).zip(&mut out[first..end]) {
+            let distance = (grid.point(i, step) - run[0]) / width;
+            *value += weight * (largest - 0.5 * distance * distance).exp();
         }
-    }
-    let total: f64 = out.iter().sum();
-    for value in out {
-        *value /= total;
     }
 }
 
-/// Grid points on a side after which nothing more can be seen.
+/// Grid points on a side within so many bandwidths, and one more.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clamped to the grid
-fn reach(kernel: &Kernel, largest: f64, len: usize) -> usize {
-    let points = (2.0 * (NEGLIGIBLE_EXPONENT + largest)).sqrt() / kernel.step;
-    points.min(len as f64) as usize + 1
+fn points_within(bandwidths: f64, step_widths: f64, last: usize) -> usize {
+    (bandwidths / step_widths).min(last as f64) as usize + 1
 }

@@ -125,11 +125,18 @@ impl Levels {
         2 * place + u32::from(self.values[place as usize] == x)
     }
 
+    /// The codes of a sample.
+    pub fn codes_into(&self, sample: &[f64], codes: &mut Vec<u32>) {
+        codes.resize(sample.len(), 0);
+        self.codes_of(sample, codes);
+    }
+
     /// The codes of a sample. One step for all observations at a time: their reads do not wait for
     /// each other, and no branch is left to mispredict.
-    pub fn codes_into(&self, sample: &[f64], codes: &mut Vec<u32>) {
-        codes.clear();
-        codes.extend(sample.iter().map(|&x| self.cells[self.cell(x)]));
+    pub fn codes_of(&self, sample: &[f64], codes: &mut [u32]) {
+        for (place, &x) in codes.iter_mut().zip(sample) {
+            *place = self.cells[self.cell(x)];
+        }
         for step in (0..self.steps).rev() {
             let ahead = &self.values[(1 << step) - 1..];
             for (place, &x) in codes.iter_mut().zip(sample) {

@@ -130,6 +130,18 @@ impl Truth {
         ranks.extend(sample.iter().map(|&x| self.ranks(x)));
     }
 
+    /// Number of draws at or below each observation of a sample.
+    pub fn uppers_into(&self, sample: &[f64], uppers: &mut [u32]) {
+        if let Some(levels) = self.indexed() {
+            levels.codes_of(sample, uppers);
+            for code in uppers {
+                *code = levels.rank(*code).upper;
+            }
+        } else {
+            uppers.iter_mut().zip(sample).for_each(|(upper, &x)| *upper = self.ranks(x).upper);
+        }
+    }
+
     /// Number of draws at or below `x`.
     #[inline]
     #[must_use]

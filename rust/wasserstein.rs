@@ -12,6 +12,8 @@ use crate::truth::Truth;
 /// Below this many mean deviations the closed form, whose absolute error is about 1e-15 of them, has
 /// lost digits to cancellation, and the exact merge is used instead.
 const CANCELLATION: f64 = 1.0 / 256.0;
+/// Observations ranked at a time, so that their reads do not wait for each other.
+const BLOCK: usize = 128;
 
 /// What all samples share about one truth: its values centred at the median, and prefix sums.
 #[derive(Debug, Clone)]
@@ -71,14 +73,14 @@ impl Centred {
     /// m times the integral of the truth's cdf up to `x` (centred), `rank` draws lying at or
     /// below it.
     #[inline]
-    fn integral(&self, rank: usize, x: f64) -> f64 {
-        rank as f64 * x - self.prefix[rank]
+    fn integral(&self, rank: u32, x: f64) -> f64 {
+        f64::from(rank) * x - self.prefix[rank as usize]
     }
 
     /// Sum of the absolute distances from `x` (centred) to every draw.
     #[inline]
     #[must_use]
-    pub fn sum_of_distances(&self, rank: usize, x: f64) -> f64 {
+    pub fn sum_of_distances(&self, rank: u32, x: f64) -> f64 {
         let m = self.values.len();
         2.0 * self.integral(rank, x) + self.prefix[m] - m as f64 * x
     }
@@ -105,34 +107,39 @@ pub fn to_truth(sorted: &[f64], truth: &Truth) -> f64 {
     distance
 }
 
+#[allow(clippy::cast_possible_truncation)] // a truth holds fewer than 2^30 draws
 fn closed_form(sorted: &[f64], truth: &Truth, parts: &Centred) -> f64 {
     let (n, m) = (sorted.len(), truth.len());
     let (scale, weight) = (1.0 / m as f64, m as f64 / n as f64);
     let mut a = sorted[0] - parts.centre;
-    let mut integral_a = parts.integral(truth.rank(sorted[0]), a);
+    let mut integral_a = parts.integral(truth.ranks(sorted[0]).upper, a);
     let mut total = integral_a;
     // floor(i m / n) without a division a step.
     let (quotient, remainder) = (m / n, m % n);
-    let (mut crossing, mut excess) = (0, 0);
-    for (i, &value) in sorted.iter().enumerate().skip(1) {
-        crossing += quotient;
-        excess += remainder;
-        let carry = usize::from(excess >= n);
-        crossing += carry;
-        excess -= carry * n;
-        let b = value - parts.centre;
-        let rank_b = truth.rank(value);
-        let integral_b = parts.integral(rank_b, b);
-        let quantile = parts.values[crossing];
-        // Clamped to the stretch; selections, not branches: nobody could predict them.
-        let inner = parts.integral(crossing, quantile);
-        let below = if quantile <= a { integral_a } else { inner };
-        let integral_x = if quantile >= b { integral_b } else { below };
-        let x = quantile.max(a).min(b);
-        let height = i as f64 * weight;
-        total +=
-            height * ((x - a) + (x - b)) + ((integral_a - integral_x) + (integral_b - integral_x));
-        (a, integral_a) = (b, integral_b);
+    let (mut i, mut crossing, mut excess) = (0u32, 0, 0);
+    let mut uppers = [0; BLOCK];
+    for block in sorted[1..].chunks(BLOCK) {
+        truth.uppers_into(block, &mut uppers[..block.len()]);
+        for (&value, &upper) in block.iter().zip(&uppers) {
+            i += 1;
+            crossing += quotient;
+            excess += remainder;
+            let carry = usize::from(excess >= n);
+            crossing += carry;
+            excess -= carry * n;
+            let b = value - parts.centre;
+            let integral_b = parts.integral(upper, b);
+            let quantile = parts.values[crossing];
+            // Clamped to the stretch; selections, not branches: nobody could predict them.
+            let inner = parts.integral(crossing as u32, quantile);
+            let below = if quantile <= a { integral_a } else { inner };
+            let integral_x = if quantile >= b { integral_b } else { below };
+            let x = quantile.max(a).min(b);
+            let height = f64::from(i) * weight;
+            total += height * ((x - a) + (x - b))
+                + ((integral_a - integral_x) + (integral_b - integral_x));
+            (a, integral_a) = (b, integral_b);
+        }
     }
     // Right of the last observation: the integral of 1 - G.
     total += integral_a + parts.prefix[m] - m as f64 * a;

@@ -91,6 +91,8 @@ def test_one_run_cannot_be_compared(runs):
     far = score_records(other, written(other[0], [0.5] * 40), n=(40,), n_resamples=99)
     with pytest.raises(InputError, match="share a task with 40 answers"):
         compare([runs[0], far], n=40)
+    with pytest.raises(InputError, match=r"with 100 answers, got \['perfect: at most 40', "):
+        compare(runs[:2], n=100)
 
 
 def test_task_lists_are_corrected(runs):

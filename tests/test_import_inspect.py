@@ -15,6 +15,7 @@ from unpredictabench.cli import group
 from unpredictabench.errors import MissingExtraError
 from unpredictabench.extract.observations import observe
 from unpredictabench.integrations import import_path
+from unpredictabench.integrations.filing import IN_THE_WAY
 from unpredictabench.integrations.inspect.logs import MOST_MEMBER
 from unpredictabench.integrations.inspect.slots import (
     completion_of,
@@ -105,6 +106,43 @@ def test_retry_of_an_evaluation_is_the_same_run(tmp_path):
     assert whole == {"1", "2", "3"}
     assert (first.n_stored, second.n_stored) == (6, 1)
     assert done.tally["skipped"]["sample that another log of the evaluation holds"] == 2
+
+
+def test_retry_imported_later_adds_what_is_new_and_says_what_differs(tmp_path):
+    """Into the run of a failed log its retry brings new draws; slots keep what they had."""
+    broken = sample(OTHER, ["9.9", "2"], error={"message": "it broke"})
+    first = write(tmp_path / "a.eval", header(status="error"), [sample(), broken])
+    late = header(created="2026-01-02T00:00:00+00:00")
+    second = write(tmp_path / "b.eval", late, [sample(), sample(OTHER, ["1", "2", "3"])])
+    assert import_path(first, tmp_path / "runs").is_complete
+    done = import_path(second, tmp_path / "runs")
+    assert texts(done, OTHER) == {0: "9.9", 1: "2", 2: "3"}
+    assert done.tally["read"]["answers"] == 1
+    assert done.tally["skipped"] == {"the same answer again": 4}
+    assert done.tally["refused"] == {IN_THE_WAY: 1}
+    assert open_run(done.runs[0].path).is_complete
+    again = import_path(tmp_path, tmp_path / "new")
+    assert again.is_complete
+    assert texts(again, OTHER) == {0: "1", 1: "2", 2: "3"}
+
+
+@pytest.mark.parametrize("store", [None, [], {}, {"unpredictabench:slots": {"index": 0}}])
+def test_sample_without_its_store_leaves_counted_holes(tmp_path, store):
+    """A sample whose store is missing or of another shape has no draws; its slots are missing."""
+    bare = {"id": TASK, "epoch": 1, "store": store}
+    done = import_path(write(tmp_path / "a.eval", header(), [bare, sample(OTHER)]), tmp_path / "r")
+    assert texts(done) == {}
+    assert (done.runs[0].n_stored, done.runs[0].n_missing) == (3, 3)
+
+
+def test_sample_twice_in_one_log_counts_once(tmp_path):
+    """A second epoch or an edited copy of a sample is left out and counted."""
+    path = write(tmp_path / "a.eval", header(), [sample()])
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(f"samples/{TASK}_epoch_2.json", json.dumps(sample(answers=["1"] * 3)))
+    done = import_path(path, tmp_path / "runs")
+    assert texts(done) == {0: "17", 1: "18", 2: "19"}
+    assert done.tally["skipped"] == {"sample that the log holds already": 1}
 
 
 def test_log_of_another_task_is_refused_in_a_sentence(tmp_path):

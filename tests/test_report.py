@@ -96,7 +96,7 @@ class TestContents:
 
     def test_no_runs_are_refused(self):
         """A report of nothing is refused."""
-        with pytest.raises(InputError, match="runs must hold at least one run"):
+        with pytest.raises(InputError, match="runs must be a list of at least one run"):
             report([])
 
     def test_scores_alone_make_a_report(self, two, tmp_path):

@@ -148,7 +148,7 @@ def test_a_first_try_without_answers_binds_no_later_one(shown, tmp_path):
     """What an endpoint that never answered was asked is no part of the run that follows."""
     out = ("-o", str(tmp_path / "run"))
     assert run("m", "--base-url", "http://127.0.0.1:9/v1", *SMALL, *out, "-y")[0] == 1
-    assert not list((tmp_path / "run").glob("*.sqlite*"))
+    assert not (tmp_path / "run").exists()
     assert run("sim:perfect", *SMALL, *out)[0] == 0
 
 
@@ -286,10 +286,13 @@ def state(n_done, *, n_before=0, n_failed=0, cost=None, n_total=1000):
         (state(90, n_failed=10), "90 of 1,000 answers (9%), 10/s, 1 min 30 s left, 10 failed"),
         (state(200, cost=1.25), "200 of 1,000 answers (20%), 20/s, 40 s left, cost 1.25"),
         (state(0, n_total=0), "0 of 0 answers (100%)"),
+        (state(9, n_total=100), "9 of 100 answers (9%)"),
+        (state(15, n_total=1000), "15 of 1,000 answers (2%)"),
+        (state(20_000, n_total=20_000), "20,000 of 20,000 answers (100%), 2,000/s"),
     ],
 )
 def test_progress_is_told_with_rate_and_time_left(progress, text):
-    """Only this session's answers make the rate; failures and cost follow where there are any."""
+    """Only this session's answers make the rate, and only once they are enough to tell."""
     assert showing.described(progress, 10.0) == text
 
 
@@ -332,3 +335,11 @@ def test_the_summary_tells_model_usage_failures_and_doubts(tmp_path):
         "  Suspicious: a cache",
         "  Repeat the command to ask what is missing; nothing stored is asked again.",
     ]
+
+
+def test_nothing_done_is_no_progress(monkeypatch, capsys):
+    """A command that fails before its first answer says so, and not that it is at 0 %."""
+    monkeypatch.setattr(showing, "is_terminal", lambda: False)
+    with showing.reporter("m") as show:
+        show(state(0))
+    assert capsys.readouterr().err == ""

@@ -33,6 +33,14 @@ def verdict_of(task, answers, **how):
     )
 
 
+@pytest.mark.parametrize("margin", [1e-7, 1e-300, 5e-324])
+def test_a_margin_of_next_to_nothing_is_refused(margin):
+    """A margin for which no run is large enough is an `InputError`, and no division by zero."""
+    with pytest.raises(InputError, match="margin must be at least 1e-06"):
+        verdict_of(task_of(), faithful(5), margin=margin)
+    assert verdict_of(task_of(), faithful(5), margin=1e-6).n_needed > 10**12
+
+
 def test_the_bounds_are_those_of_dvoretzky_kiefer_and_wolfowitz():
     """Low and high are those of the confidence band of the Kolmogorov-Smirnov distance."""
     answers = np.random.default_rng(4).beta(2, 3, 80)

@@ -36,6 +36,21 @@ def test_the_ends_have_wilsons_interval_over_clusters(share):
     assert found.standard_error == 0.0
 
 
+@pytest.mark.parametrize("lowest", [1.0, 0.995, 0.98, 0.95, 0.91])
+@pytest.mark.parametrize("is_quick", [False, True])
+def test_near_the_ends_no_interval_collapses(lowest, is_quick):
+    """One task that fails now and then does not make the score of all others certain."""
+    values = np.ones(300)
+    values[7] = lowest
+    clusters = [f"c{i % 30}" for i in range(300)]
+    high = rate(values, clusters, RULES, quickly=is_quick)
+    low = rate(1 - values, clusters, RULES, quickly=is_quick)
+    # Thirty clusters without a failure are possible where up to 11 % of all clusters fail.
+    assert high.low == pytest.approx(0.886, abs=2e-3)
+    assert high.low < high.estimate <= high.high
+    assert (1 - low.high, 1 - low.low) == pytest.approx((high.low, high.high))
+
+
 def test_independent_verdicts_have_wilsons_interval():
     """Verdicts in clusters of one task have about Wilson's interval for that many tasks."""
     values = np.repeat([0.0, 1.0], [30, 70])

@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from unpredictabench import SimulatedClient, generate, load_suite
 from unpredictabench.cli import group, progress
 from unpredictabench.errors import InputError, StoreError, SuiteError, UnpredictabenchError
+from unpredictabench.report import report
 from unpredictabench.score import document, score, score_runs, side_by_side, working
 
 TASKS = ("text-explicit/normal/concentrated", "text-explicit/poisson/concentrated")
@@ -72,6 +73,29 @@ def test_errors_of_a_process_are_raised_here(runs, tmp_path):
         score_runs([runs[0], tmp_path / "nothing"], workers=2)
     with pytest.raises(InputError, match="alpha must lie"):
         score_runs(runs[:2], alpha=2.0, workers=2)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_any_iterable_of_sizes_will_do(runs, workers):
+    """Sizes that can be read once only, or not be sent to a process, are read before."""
+    for sizes in ({5: 1, 2: 1}.keys(), (n for n in (2, 5))):
+        found = score_runs(runs[:2], n=sizes, workers=workers)
+        assert [one.n for one in found] == [(2, 5)] * 2
+
+
+def test_one_path_is_no_list_of_runs(runs):
+    """A path in place of a list is refused, and not read letter by letter."""
+    for one in (runs[0], str(runs[0])):
+        with pytest.raises(InputError, match="runs must be a list of"):
+            score_runs(one)
+        with pytest.raises(InputError, match="runs must be a list of"):
+            report(one)
+
+
+def test_an_interrupt_does_not_reach_the_processes():
+    """Ctrl-C ends the parent alone, which ends the rest: they are in sessions of their own."""
+    found = side_by_side.each(os.getsid, [0, 0], {}, workers=2)
+    assert os.getsid(0) not in found
 
 
 def test_a_process_that_dies_is_told():
@@ -191,6 +215,7 @@ def own(tmp_path):
     file = tmp_path / "suite.json"
     file.write_text(json.dumps({"tasks": [DIE]}), encoding="utf-8")
     run = generate(load_suite(file), SimulatedClient("perfect"), tmp_path / "runs/die", n_samples=9)
+    (run.path / "suite.json").unlink()  # as in a run that was imported
     return run.path, file
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -143,3 +144,41 @@ def test_damaged_tables_are_not_used(tables, place):
     assert all(np.array_equal(again.bands[name], row) for name, row in tables.bands.items())
     data[place] ^= 1
     assert shipped.opened(bytes(data)) is None
+
+
+@pytest.mark.parametrize("how", ["switched off", "unreadable", "missing"])
+def test_tables_that_cannot_be_had_are_none(how, monkeypatch, tmp_path):
+    """Switched off, unreadable or missing, the tables only cost time."""
+    if how == "switched off":
+        monkeypatch.setenv(shipped.SWITCH, "1")
+    else:
+        file = tmp_path / "data" / f"{shipped.SUITE}.npz"
+        if how == "unreadable":
+            file.mkdir(parents=True)
+        monkeypatch.setattr(shipped, "files", lambda _: tmp_path)
+    shipped.shipped.cache_clear()
+    try:
+        assert shipped.shipped() is None
+    finally:
+        shipped.shipped.cache_clear()
+
+
+def test_tables_are_made_from_nothing(monkeypatch, tmp_path):
+    """What is written takes nothing over from tables or caches, and stands there whole."""
+    seen = []
+
+    def watched(tasks, suite_hash):
+        seen.append((len(tasks), shipped.shipped(), os.environ["UNPREDICTABENCH_CACHE"]))
+        return tabulate_one(tasks[:1], suite_hash)
+
+    tabulate_one = tabulate.tabulate
+    monkeypatch.setenv(shipped.SWITCH, "")
+    monkeypatch.setattr(tabulate, "tabulate", watched)
+    shipped.shipped.cache_clear()
+    try:
+        tabulate.main([str(tmp_path / "deep" / "v1.npz")])
+    finally:
+        shipped.shipped.cache_clear()
+    assert seen == [(448, None, "")]
+    made = shipped.opened((tmp_path / "deep" / "v1.npz").read_bytes())
+    assert (made.key, len(made.floors)) == (tabulate.key(), 1)

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from unpredictabench.errors import StoreError
 from unpredictabench.records import Completion, Message, Settings
-from unpredictabench.store import open_run, open_writer, schema, writing
+from unpredictabench.store import lock, open_run, open_writer, schema, writing
 from unpredictabench.store.rows import Planned, from_row, to_row
 
 SETTINGS = Settings("m", "v1", "hash", parameters={"temperature": 1.0, "max_tokens": 32})
@@ -378,3 +378,24 @@ def test_a_failed_body_keeps_its_own_error(tmp_path):
     writer._failure = writing.cannot_write(tmp_path, OSError("gone"))
     with pytest.raises(ZeroDivisionError), writer:
         raise ZeroDivisionError
+
+
+def test_a_folder_of_runs_is_answered_with_the_runs_in_it(tmp_path):
+    """Who names the folder above sees what could have been meant."""
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.sqlite").touch()
+    with pytest.raises(StoreError, match=r"the runs in it are \S+/a, \S+/b$"):
+        open_run(tmp_path)
+
+
+def test_a_lock_that_was_removed_is_not_held(tmp_path):
+    """Who waits for a lock whose owner removes it gets a new one, seen by all."""
+    first = lock.acquire(tmp_path)
+    (tmp_path / "kept").touch()
+    lock.remove(tmp_path)
+    lock.release(first)
+    second = lock.acquire(tmp_path)
+    with pytest.raises(StoreError, match="is being written by process"):
+        lock.acquire(tmp_path)
+    lock.release(second)

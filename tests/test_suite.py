@@ -191,6 +191,8 @@ def test_unknown_suites_and_seeds(tmp_path):
     """A name that is neither suite nor file is an error, and so is a seed of a file."""
     with pytest.raises(SuiteError, match="no suite and no file 'v2'; the nearest names are v1"):
         load_suite("v2")
+    with pytest.raises(SuiteError, match="none.yaml'; check the path"):
+        load_suite(tmp_path / "none.yaml")
     with pytest.raises(InputError, match="variant must be left out unless the suite is v1"):
         load_suite(tmp_path / "x.json", variant=1)
     for seed in (-1, True, 1.5):

@@ -111,6 +111,19 @@ def nearest(name: object, names: Iterable[str], n: int = 3) -> str:
     return ", ".join(close or listed[:12])
 
 
+def listed(names: Iterable[str], n: int = 5) -> str:
+    """Write the first few names, and how many more there are.
+
+    Examples
+    --------
+    >>> listed("abcdefg"), listed(["x"])
+    ('a, b, c, d, e and 2 more', 'x')
+    """
+    known = list(names)
+    more = f" and {len(known) - n:,} more" if len(known) > n else ""
+    return f"{', '.join(known[:n])}{more}"
+
+
 def counted(n: int, noun: str, plural: str | None = None) -> str:
     """Write a number and what it counts.
 

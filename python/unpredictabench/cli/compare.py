@@ -13,6 +13,10 @@ from unpredictabench.cli.terminal import open_console, say
 from unpredictabench.errors import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
     from unpredictabench.score import Comparison
 
 MOST_TASKS = 10
@@ -93,15 +97,29 @@ def show(found: Comparison) -> None:
         "each can have."
     )
     if len(found.pairs) == 1:
-        print_rows(console, [
-            {
-                "task": task.task,
-                names[0]: f"{task.first:.2f}",
-                names[1]: f"{task.second:.2f}",
-                "adjusted p": "-" if task.adjusted is None else f"{task.adjusted:.2g}",
-            }
-            for task in found.pairs[0].tasks[:MOST_TASKS] if task.difference
-        ])  # fmt: skip
+        _print_tasks(console, found, names)
+
+
+def _print_tasks(console: Console, found: Comparison, names: Sequence[str]) -> None:
+    """List the tasks on which the two runs of a pair differ most."""
+    from unpredictabench.cli._tables import print_rows  # noqa: PLC0415 - as above
+
+    pair = found.pairs[0]
+    tasks = [task for task in pair.tasks[:MOST_TASKS] if task.difference]
+    if not tasks:
+        return
+    first, second = names[pair.first], names[pair.second]
+    console.print(f"Tasks that differ most, KS@{found.n} of {first} and then of {second}:")
+    has_p = any(task.adjusted is not None for task in tasks)
+    print_rows(console, [
+        {"task": task.task, "first": f"{task.first:.2f}", "second": f"{task.second:.2f}"}
+        | ({"adjusted p": _p(task.adjusted)} if has_p else {})
+        for task in tasks
+    ])  # fmt: skip
+
+
+def _p(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2g}"
 
 
 def _names(found: Comparison) -> list[str]:

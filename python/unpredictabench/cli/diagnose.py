@@ -31,7 +31,13 @@ def command(
     runs: tuple[Path, ...], *, suite: str | None, level: float, shows_all: bool, as_json: bool
 ) -> None:
     """Tell in one word a task what goes wrong in a run, and on what evidence."""
-    found = [_diagnosed(path, suite, level) for path in runs]
+    from unpredictabench.cli.progress import teller  # noqa: PLC0415 - --help needs none
+
+    found = []
+    with teller() as tell:
+        for path in runs:
+            tell(f"diagnosing {path}")
+            found.append(_diagnosed(path, suite, level))
     if as_json:
         records = [_record(run, result) for run, result in found]
         say(json.dumps({"level": level, "runs": records}, indent=1))
@@ -39,7 +45,7 @@ def command(
     for run, result in found:
         for one in result.tasks:
             if shows_all or one.word != "none":
-                say(f"{one.task:<48}  {one.word:<11}  {one.sentence}")
+                say(f"{one.task:<48}  {one.word}\n    {one.sentence}")
         say(f"{run.path} ({run.settings.model}): {result.summary}")
         for mark in run.marks:
             say(f"  Suspicious: {mark}")

@@ -57,15 +57,17 @@ def command(suite: Suite, *, calibrate: bool, as_json: bool, **words: Any) -> No
     Shifts and rounding steps are in interquartile ranges of the law, stretch and narrowing are
     ratios of spreads. "-" is an effect of any size that is not seen. Nominal tasks have no shift.
     """
+    from unpredictabench.cli.progress import teller  # noqa: PLC0415 - --help needs none
+
     tasks = _limited(suite, words["limit_tasks"])
     if calibrate:
         _show_calibration(tasks, words["samples"], words["replicates"], as_json=as_json)
         return
     numeric = [task for task in tasks if task.support != "nominal"]
-    if words["effect"] is not None:
-        rows = list(_needed(numeric, words))
-    else:
-        rows = list(_detectable(numeric, words))
+    reckoned = _detectable if words["effect"] is None else _needed
+    with teller() as tell:
+        tell(f"reckoning with {counted(len(numeric), 'task')}; whole suites take a minute")
+        rows = list(reckoned(numeric, words))
     _show(rows, n_nominal=len(tasks) - len(numeric), as_json=as_json)
 
 
@@ -140,9 +142,12 @@ def _show(rows: list[dict[str, Any]], *, n_nominal: int, as_json: bool) -> None:
 
 def _show_calibration(tasks: tuple[Task, ...], n: int, n_replicates: int, *, as_json: bool) -> None:
     """Print how often faithful samples fail; exit code 1 when that is too often."""
-    from unpredictabench.diagnose import calibrate  # noqa: PLC0415 - --help needs none
+    from unpredictabench.cli.progress import teller  # noqa: PLC0415 - --help needs none
+    from unpredictabench.diagnose import calibrate  # noqa: PLC0415 - as above
 
-    found = calibrate(tasks, n=n, n_replicates=n_replicates)
+    with teller() as tell:
+        tell(f"testing {counted(n_replicates, 'sample')} of each of {counted(len(tasks), 'task')}")
+        found = calibrate(tasks, n=n, n_replicates=n_replicates)
     say(json.dumps(_calibration(found), indent=1) if as_json else _told(found))
     if not found.is_valid:
         raise SystemExit(1)

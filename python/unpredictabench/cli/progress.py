@@ -22,6 +22,11 @@ LINE_EVERY_S = 5.0
 PATIENCE_S = 2.0
 """What is done sooner than this is not told, where there is no terminal."""
 BAR_EVERY_S = 0.1
+FEWEST_FOR_RATE, LEAST_SHARE, WARM_S = 10, 0.02, 60.0
+"""When time left is told: from so many answers on, once they are such a share or took so long.
+
+The first answers wait for models and laws to be loaded, and would promise hours.
+"""
 
 
 @contextlib.contextmanager
@@ -104,10 +109,12 @@ def described(progress: Progress, elapsed_s: float) -> str:
     n_settled = progress.n_done + progress.n_failed
     share = progress.n_done / progress.n_total if progress.n_total else 1.0
     words = [f"{progress.n_done:,} of {counted(progress.n_total, 'answer')} ({share:.0%})"]
-    rate = (n_settled - progress.n_before) / elapsed_s if elapsed_s > 0 else 0.0
-    if rate > 0:
-        left_s = (progress.n_total - n_settled) / rate
-        words += [f"{rate:.3g}/s", f"{duration(left_s)} left"]
+    n_new, n_open = n_settled - progress.n_before, progress.n_total - n_settled
+    is_warm = n_new >= LEAST_SHARE * (n_new + n_open) or elapsed_s >= WARM_S
+    if elapsed_s > 0 and n_new >= FEWEST_FOR_RATE and is_warm:
+        rate = n_new / elapsed_s
+        words.append(f"{rate:,.0f}/s" if rate >= 100 else f"{rate:.3g}/s")
+        words += [f"{duration(n_open / rate)} left"] if n_open else []
     if progress.n_failed:
         words.append(f"{progress.n_failed:,} failed")
     if progress.usage.cost:
@@ -164,7 +171,7 @@ def _bar(title: str, words: Words) -> Iterator[Callable[[Any], None]]:
 def _sparing(
     every_s: float, show: Callable[[str, Any], None], words: Words
 ) -> Iterator[Callable[[Any], None]]:
-    """Show progress at most every so many seconds, and the last in any case."""
+    """Show progress at most every so many seconds, and the last, if anything is done by then."""
     # The clock starts with the first report: what was stored before was read until then.
     began = shown = None
     last: Any = None
@@ -181,5 +188,5 @@ def _sparing(
     try:
         yield take
     finally:
-        if last is not None and began is not None:
+        if last is not None and began is not None and last.n_done:
             show(words(last, time.monotonic() - began), last)

@@ -74,7 +74,7 @@ def list_tasks(suite: Suite, *, as_json: bool) -> None:
     say(f"{counted(len(suite), 'task')} of {suite.name} {suite.version}")
 
 
-@command.command("show")
+@command.command("show", short_help="Print whole tasks: prompt, law and reason.")
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @click.option("--suite", "source", default="v1", show_default=True, help="Name, or a file.")
 @click.option("--variant", type=click.IntRange(0), help="Seed of a fresh variant of v1.")
@@ -135,7 +135,7 @@ def _write(path: Path, text: str) -> None:
         draft.write_text(text, encoding="utf-8")
 
 
-@command.command("build")
+@command.command("build", short_help="Write v1 again and compare it with the frozen one.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write here.")
 def build(output: Path | None) -> None:
     """Write v1 again from laws and wording, and compare it with the frozen one byte for byte."""
@@ -150,16 +150,19 @@ def build(output: Path | None) -> None:
     say("v1 built again, byte for byte")
 
 
-@command.command("audit")
+@command.command("audit", short_help="Test draws, programs and laws of every task.")
 @selecting
 @click.option("--check", "checks", multiple=True, type=click.Choice(CHECKS), help="Only these.")
 @click.option("--runs", default=2000, show_default=True, type=click.IntRange(1), help="A program.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def audit(suite: Suite, *, checks: tuple[Any, ...], runs: int, as_json: bool) -> None:
     """Test draws, programs, quantiles and moments of every task against its law."""
+    from unpredictabench.cli.progress import teller  # noqa: PLC0415 - --help needs none
     from unpredictabench.tasks import audit as auditing  # noqa: PLC0415 - loads NumPy
 
-    findings = auditing.audit(suite, checks=checks or auditing.CHECKS, n_runs=runs)
+    with teller() as tell:
+        tell(f"auditing {counted(len(suite), 'task')}; whole suites take minutes")
+        findings = auditing.audit(suite, checks=checks or auditing.CHECKS, n_runs=runs)
     if not findings:
         raise SuiteError(
             "no check applies to a task that fits every filter, so nothing was checked"

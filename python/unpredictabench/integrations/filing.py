@@ -24,6 +24,7 @@ MOST_RUNS = 500
 MOST_SLOTS = 1_000_000
 """Largest number of a slot; a larger one is damage, not a sample."""
 NAME_LENGTH = 120
+IN_THE_WAY = "another answer than an earlier import put in the slot: import all into a new folder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +237,7 @@ class _Filing:
     def __init__(self, path: Path, settings: Settings, plan: Mapping[str, Planned]) -> None:
         self.path, self._settings, self._plan = path, settings, plan
         self._filled: dict[tuple[str, int], int] = {}
+        self._earlier: frozenset[tuple[str, int]] = frozenset()
         self._is_ended = False
         self.n_new = 0
 
@@ -244,6 +246,7 @@ class _Filing:
         if self._writer.is_resumed:
             run = open_run(self.path)
             self._filled = {(c.task, c.index): hash(c.text) for c in run.completions()}
+            self._earlier = frozenset(self._filled)
             self._is_ended = run.stop_reason is not None
         return self
 
@@ -257,6 +260,8 @@ class _Filing:
         if slot in self._filled:
             if self._filled[slot] == text:
                 tally.skip("the same answer again", where)
+            elif slot in self._earlier:
+                tally.refuse(IN_THE_WAY, where)
             else:
                 tally.refuse("another answer to a slot that has one", where)
             return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from dataclasses import replace
 from importlib.metadata import version
@@ -17,14 +18,13 @@ from unpredictabench.report.contents import Contents, Entry, headline_n, ranked
 from unpredictabench.report.page import page
 from unpredictabench.report.provenance import Account, provenance_of
 from unpredictabench.score import RunScore, baselines_of, score
-from unpredictabench.score.rules import ALPHA, MARGIN, SIZES
+from unpredictabench.score.rules import ALPHA, MARGIN, SIZES, sizes_of
 from unpredictabench.score.side_by_side import each
 from unpredictabench.score.suites import planned_tasks
 from unpredictabench.store import Run, open_run
 from unpredictabench.tasks import Suite
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Sequence
 
     from unpredictabench.records import Reading, Task
@@ -147,11 +147,11 @@ def contents(
     Contents
         Runs best first, incomplete ones behind.
     """
-    if not runs:
-        raise InputError("runs", "hold at least one run", runs)
+    if isinstance(runs, str | os.PathLike) or not runs:
+        raise InputError("runs", "be a list of at least one run", runs)
     stored = [given.path if isinstance(given, Run) else given for given in runs
               if not isinstance(given, RunScore)]  # fmt: skip
-    how = {"n": n, "alpha": alpha, "protocol": protocol, "mode": mode, "margin": margin}
+    how = {"n": sizes_of(n), "alpha": alpha, "protocol": protocol, "mode": mode, "margin": margin}
     how |= {"suite": suite, "has_answers": has_answers}
     # The laws of a suite at hand cannot be sent to another process.
     made = each(_entry, stored, how, workers=1 if isinstance(suite, Suite) else workers, tell=tell)

@@ -187,7 +187,8 @@ def compare(runs: Sequence[RunScore], *, n: int | None = None) -> Comparison:
     ]
     shared = [task.task for task in runs[0].tasks if all(task.task in each for each in has_rate)]
     if not shared:
-        raise InputError("runs", f"share a task with {size} answers", [run.name for run in runs])
+        known = [f"{run.name}: at most {_most_answers(run)}" for run in runs]
+        raise InputError("runs", f"share a task with {size} answers", known)
     columns = [[tasks[name] for name in shared] for tasks in by_task]
     rates = np.array([[task.pass_rates[size] for task in column] for column in columns])
     found = [
@@ -213,6 +214,10 @@ def _check_same(runs: Sequence[RunScore]) -> None:
         if len(values) > 1:
             shown = sorted(str(value)[:12] for value in values)
             raise InputError("runs", f"have the same {name}", ", ".join(shown))
+
+
+def _most_answers(run: RunScore) -> int:
+    return max((task.n_slots for task in run.tasks), default=0)
 
 
 def _common_n(runs: Sequence[RunScore]) -> int:

@@ -35,6 +35,8 @@ _PUBLISHED_CATEGORY: Final = {
 }
 AT_THE_END: Final = 0.01
 """Pass rates this close to 0 or 1 on every task count as 0 % or 100 %."""
+NEAR_THE_END: Final = 0.1
+"""Pass rates this close to 0 or 1 on every task show no task that fails (or passes)."""
 FIRST_OF_AREA: Final = 5
 """Smallest N of the area under KS@N: below it hardly anything can fail."""
 
@@ -233,10 +235,11 @@ def _cluster_interval(
     variance = float((excess**2).sum()) / n**2 * (k / (k - 1) if k > 1 else 1.0)
     is_verdict = bool(np.isin(values, (0.0, 1.0)).all())
     agree = bool(np.allclose(excess / sizes, 0.0, atol=1e-12))
-    end = round(p)
-    if bool((np.abs(values - end) <= AT_THE_END).all()):
+    farthest = float(np.abs(values - round(p)).max())
+    if farthest <= NEAR_THE_END:
         # Nothing failed (or passed): resampling what is there cannot show what may be elsewhere.
-        found_at_end = wilson_interval(end * k, k, confidence_level=rules.confidence_level)
+        seen = round(p) if farthest <= AT_THE_END else p
+        found_at_end = wilson_interval(seen * k, k, confidence_level=rules.confidence_level)
         return found_at_end, math.sqrt(variance), "wilson (n = clusters)"
     if is_verdict or agree or quickly:
         interval = _effective_wilson(p, 0.0 if agree else variance, n, k, rules)

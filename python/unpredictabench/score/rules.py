@@ -20,6 +20,8 @@ ALPHA: Final = 1e-4
 MARGIN: Final = 0.25
 """Distance that still counts as equivalent: half of that of always answering the median, and the
 smallest round one within which 100 faithful answers can be expected to be found (docs/score.md)."""
+SMALLEST_MARGIN: Final = 1e-6
+"""A smaller one would ask for more answers than any run can hold."""
 LEVELS: Final = (0.05, 0.01, 1e-4)
 """Further levels at which the verdicts of whole samples are given."""
 VACUOUS: Final = 1
@@ -46,7 +48,7 @@ class Rules:
     confidence_level : float
         Coverage of the intervals, in (0, 1).
     margin : float
-        Largest distance from the law that counts as equivalent, in (0, 1).
+        Largest distance from the law that counts as equivalent, from 1e-6 and below 1.
     """
 
     n: tuple[int, ...] = SIZES
@@ -66,6 +68,8 @@ class Rules:
             value = getattr(self, name)
             if not (isinstance(value, Real) and 0 < float(value) < 1):
                 raise InputError(name, "lie strictly between 0 and 1", value)
+        if float(self.margin) < SMALLEST_MARGIN:
+            raise InputError("margin", f"be at least {SMALLEST_MARGIN:g}", self.margin)
         if self.protocol not in get_args(Protocol):
             raise InputError("protocol", "be 'strict', 'valid' or 'paper'", self.protocol)
         if not _is_size(self.n_resamples):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from typing import TYPE_CHECKING
 
+from unpredictabench.errors import InputError
 from unpredictabench.extract.observations import observe
 from unpredictabench.score.early import leave_out, marked, note
 from unpredictabench.score.measures import measure
@@ -18,7 +20,6 @@ from unpredictabench.score.tasks import judge_all, task_scores
 from unpredictabench.store import Run, open_run
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from unpredictabench.extract.observations import Observed
@@ -244,8 +245,11 @@ def score_runs(
     InputError, SuiteError, StoreError
         As for `score`.
     """
+    if isinstance(runs, str | os.PathLike):
+        raise InputError("runs", "be a list of runs", runs)
     paths = [run.path if isinstance(run, Run) else run for run in runs]
-    how = {"n": n, "alpha": alpha, "protocol": protocol, "mode": mode, "margin": margin}
+    # A view or a generator cannot be sent to another process, nor be read twice.
+    how = {"n": sizes_of(n), "alpha": alpha, "protocol": protocol, "mode": mode, "margin": margin}
     return each(score, paths, {**how, "suite": suite}, workers=workers, tell=tell)
 
 

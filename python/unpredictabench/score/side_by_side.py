@@ -114,6 +114,7 @@ class _Process:
             [sys.executable, "-P", "-m", "unpredictabench.score.working"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C is the parent's to handle, from the first moment
             env={**os.environ, THREADS: threads, "PYTHONPATH": os.pathsep.join(sys.path)},
         )
 

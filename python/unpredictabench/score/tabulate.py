@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
+from unpredictabench._whole import whole
 from unpredictabench.score import floors, samplers
 from unpredictabench.score.labels import COARSE, N_DRAWS, drawn_tail, is_shuffle, label_law
 from unpredictabench.score.numbers import is_known
 from unpredictabench.score.rules import ALPHA, SIZES, Rules
-from unpredictabench.score.shipped import SUITE, Shipped, closed, law_name, task_name
+from unpredictabench.score.shipped import SUITE, SWITCH, Shipped, closed, law_name, task_name
 from unpredictabench.stats import _bands
 from unpredictabench.stats._laws import law_of
 from unpredictabench.targets import content_hash
@@ -110,11 +111,11 @@ def main(arguments: Sequence[str]) -> None:
     """Write the tables of the suite to a file, that of the package by default."""
     suite = load_suite(SUITE)
     file = Path(*arguments) if arguments else Path(__file__).parent / "data" / f"{SUITE}.npz"
-    file.parent.mkdir(exist_ok=True)
     # Nothing is taken over, neither from the old file nor from this machine's cache.
-    file.unlink(missing_ok=True)
-    os.environ[FOLDER_VARIABLE] = ""
-    file.write_bytes(closed(tabulate(list(suite), suite.hash)))
+    os.environ[SWITCH], os.environ[FOLDER_VARIABLE] = "1", ""
+    data = closed(tabulate(list(suite), suite.hash))
+    with whole(file) as draft:
+        draft.write_bytes(data)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import signal
 import sys
 from typing import BinaryIO
 
@@ -38,7 +37,6 @@ def serve(calls: BinaryIO, answers: BinaryIO) -> None:
 
 def main() -> None:
     """Serve standard input; what a call prints goes to standard error."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     serve(sys.stdin.buffer, answers)

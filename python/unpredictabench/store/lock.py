@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,8 @@ def acquire(folder: Path) -> int:
     """
     import fcntl  # noqa: PLC0415 - absent on Windows, where runs can still be read
 
-    descriptor = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    file = folder / LOCK_NAME
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -43,11 +45,28 @@ def acquire(folder: Path) -> int:
             f"{folder} is being written by process {owner}; wait for it, or choose another "
             "folder with -o"
         ) from None
+    if not _is_at(file, descriptor):  # its owner removed the folder between the two calls above
+        os.close(descriptor)
+        return acquire(folder)
     os.ftruncate(descriptor, 0)
     os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
     return descriptor
 
 
 def release(descriptor: int) -> None:
-    """Give the lock back; the file stays, because removing it would race with the next writer."""
+    """Give the lock back; the file stays for the next writer."""
     os.close(descriptor)
+
+
+def remove(folder: Path) -> None:
+    """Remove the lock, which the caller holds, and the folder if nothing else is in it."""
+    (folder / LOCK_NAME).unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # somebody's files are there
+        folder.rmdir()
+
+
+def _is_at(file: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(file.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unpredictabench.errors import StoreError
+from unpredictabench.errors import StoreError, listed
 from unpredictabench.store import damage, rows, schema
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def reading(folder: Path) -> Iterator[sqlite3.Connection]:
     """Open a run's file for reading and close it at the end."""
     file = folder / schema.FILE_NAME
     if not file.is_file():
-        raise StoreError(f"{folder} holds no run (there is no {schema.FILE_NAME}); check the path")
+        raise StoreError(_no_run(folder))
     with contextlib.ExitStack() as stack, damage.named(file):
         try:
             connection = _in_place(file) or _copied(file, stack)
@@ -181,6 +181,13 @@ def reading(folder: Path) -> Iterator[sqlite3.Connection]:
             yield connection
         except sqlite3.Error as error:
             raise StoreError(f"{file} cannot be read: {error}") from error
+
+
+def _no_run(folder: Path) -> str:
+    """Say that a folder is no run, and which of the folders in it are."""
+    found = sorted(file.parent for file in folder.glob(f"*/{schema.FILE_NAME}"))
+    advice = f"the runs in it are {listed(map(str, found))}" if found else "check the path"
+    return f"{folder} holds no run (there is no {schema.FILE_NAME}); {advice}"
 
 
 def _in_place(file: Path) -> sqlite3.Connection | None:

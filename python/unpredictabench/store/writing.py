@@ -207,7 +207,7 @@ def open_writer(
 
 
 def forget_without_answers(path: str | os.PathLike[str]) -> None:
-    """Remove a run that got no answer, so that its settings and plan bind no later try.
+    """Remove a run that got no answer, so that it binds no later try and stands in no list of runs.
 
     Parameters
     ----------
@@ -227,6 +227,7 @@ def forget_without_answers(path: str | os.PathLike[str]) -> None:
         if not has_answers:
             for name in (file, f"{file}-wal", f"{file}-shm"):
                 Path(name).unlink(missing_ok=True)
+            lock.remove(file.parent)
 
 
 @contextlib.contextmanager

@@ -14,6 +14,7 @@ from unpredictabench.tasks.entry import entry_from_json
 from unpredictabench.tasks.suite import Suite
 
 SUITES = ("v1",)
+ENDINGS = frozenset({".json", ".yaml", ".yml"})
 
 
 def load_suite(source: str | os.PathLike[str] = "v1", *, variant: int | None = None) -> Suite:
@@ -61,12 +62,12 @@ def load_suite(source: str | os.PathLike[str] = "v1", *, variant: int | None = N
         return _frozen(str(source))
     path = Path(os.fsdecode(source))
     if not os.path.isfile(path):  # noqa: PTH113 - which takes a name of any length
-        known = (*SUITES, *(f.name for f in path.parent.glob("*") if f.is_file()))
+        known = [file.name for file in path.parent.glob("*") if file.suffix.lower() in ENDINGS]
+        if path.suffix.lower() not in ENDINGS:
+            known = [*SUITES, *known]
         name = shortened(os.fsdecode(source), 200)
-        raise SuiteError(
-            f"there is no suite and no file {name}; the nearest names are "
-            f"{nearest(path.name, known)}"
-        )
+        advice = f"the nearest names are {nearest(path.name, known)}" if known else "check the path"
+        raise SuiteError(f"there is no suite and no file {name}; {advice}")
     from unpredictabench.tasks.own import read_suite  # noqa: PLC0415 - loads NumPy and YAML
 
     return read_suite(path)

@@ -20,6 +20,7 @@ from unpredictabench.integrations.inspect.slots import FAILURES, SLOTS, slot_of
 from unpredictabench.records import Completion
 
 if TYPE_CHECKING:
+    from inspect_ai.event import Event
     from inspect_ai.model import ChatMessage, Model, ModelOutput
 
 FINISH_REASONS: Final = {"max_tokens": "length", "model_length": "length", "unknown": None}
@@ -60,6 +61,9 @@ def draws(samples: int = 100, *, force: bool = False, events: bool = False) -> S
         if config.temperature == 0 and samples > 1 and not force:
             rule = "be above 0 to ask for more than one answer (-T force=true asks all the same)"
             raise InputError("temperature", rule, config.temperature)
+        if (config.num_choices or 1) > 1:
+            rule = "be 1: of a reply only its first choice is a draw"
+            raise InputError("num_choices", rule, config.num_choices)
         await _Draws(state, model, config, has_events=events).ask(samples)
         return state
 
@@ -73,7 +77,7 @@ class _Draws:
         self, state: TaskState, model: Model, config: GenerateConfig, *, has_events: bool
     ) -> None:
         self._model, self._seed = model, config.seed
-        self._aside = None if has_events else Transcript()
+        self._aside = None if has_events else _Nowhere()
         self._task = str(state.sample_id)
         self._input: list[ChatMessage] = list(state.messages)
         self._slots: list[dict[str, Any]] = []
@@ -157,6 +161,17 @@ def _reasoning(output: ModelOutput) -> str | None:
     if isinstance(content, str):
         return None
     return "\n".join(p.reasoning for p in content if isinstance(p, ContentReasoning)) or None
+
+
+class _Nowhere(Transcript):
+    """A transcript that keeps the last event; under other names Inspect's own would keep more."""
+
+    def _event(self, event: Event) -> None:
+        """Hold one event, without which Inspect would copy the same words again for each draw."""
+        self._held = event
+
+    def _event_updated(self, event: Event) -> None:
+        """Drop what an event has become."""
 
 
 def _write_to(transcript: Transcript) -> None:

@@ -151,8 +151,10 @@ class _Evaluation:
                 name = str(sample.get("id"))
                 if name not in log.plan:
                     self._tally.refuse("sample of no task that the log says it asks", where)
-                elif best.get(name, place) != place or name in seen:
+                elif best.get(name, place) != place:
                     self._tally.skip("sample that another log of the evaluation holds", where)
+                elif name in seen:
+                    self._tally.skip("sample that the log holds already", where)
                 else:
                     seen.add(name)
                     yield from self._draws(name, sample, where, n_slots=log.plan[name].n_slots)

@@ -18,6 +18,8 @@
     return element;
   };
 
+  const counted = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;
+
   const unpack = async (number) => {
     const packed = Uint8Array.from(atob($(`d-${number}`).textContent), (c) => c.charCodeAt(0));
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -141,7 +143,7 @@
       make("td", {}, status + " ", make("bdi", {}, value), make("small", {}, reason))]);
     const more = run.more ? `, ${run.more} rarer ones not shown` : "";
     return make("div", { class: "long", tabindex: "0", role: "region", "aria-label": "Answers" },
-      table(`${run.a.length + run.more} different answers${more}`, ["Answer", "Times", "Read as"], rows, { class: "answers" }));
+      table(`${counted(run.a.length + run.more, "different answer")}${more}`, ["Answer", "Times", "Read as"], rows, { class: "answers" }));
   };
 
   const card = (data, run, i) => {
@@ -156,7 +158,7 @@
     if (data.kind === "number") {
       const out = run.out[0] + run.out[1];
       box.append(cell("h4", "Answers (colour) against the law (line)"), ecdf(data, run),
-        cell("h4", `Histogram${out ? `, ${run.out[0]} answers below and ${run.out[1]} above` : ""}`), histogram(data, run),
+        cell("h4", `Histogram${out ? `, ${counted(run.out[0], "answer")} below and ${run.out[1]} above` : ""}`), histogram(data, run),
         cell("h4", "PIT"), pit(run));
     } else {
       if (run.places) box.append(positions(data, run));
