@@ -64,13 +64,15 @@ def reread(path: Path, suite: str | None = None) -> dict[str, object]:
     tasks = {task.id: task for task in (load_suite(suite) if suite else suite_of(opened))}
     found = list(ledger.readings(opened.completions(), tasks))
     before = last_readings(opened.path)
-    lines = keep_readings(opened.path, found)
+    keep_readings(opened.path, found)
     return {
         "run": str(path),
         "version": EXTRACTOR_VERSION,
         "previous_version": ledger.version_of(before),
         "counts": ledger.counts(one for _, one in found),
-        "changes": [asdict(change) for change in ledger.changes(before, lines)],
+        "changes": [
+            asdict(change) for change in ledger.changes(before, last_readings(opened.path))
+        ],
     }
 
 

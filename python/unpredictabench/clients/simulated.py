@@ -267,6 +267,8 @@ class SimulatedClient:
         block, place = divmod(number, _BLOCK)
         key = (task.id, block)
         if key not in self._blocks:
+            # Answers are asked for in order; an older one that is asked for again is drawn again.
+            self._blocks.pop((task.id, block - 2), None)
             self._blocks[key] = self._block(task, block)
         return self._blocks[key][place]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from array import array
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
@@ -105,48 +106,67 @@ def observe(
     InputError
         If two replies fill one slot.
     """
-    known = {task.id for task in tasks}
+    known = {task.id: task for task in tasks}
     if len(known) < len(tasks):
         raise InputError("tasks", "have different ids", [task.id for task in tasks])
-    by_task: defaultdict[str, list[Completion]] = defaultdict(list)
+    slots: dict[str, _Slots] = {}
     n_foreign = 0
     for completion in completions:
-        if completion.task in known:
-            by_task[completion.task].append(completion)
-        else:
+        if completion.task not in known:
             n_foreign += 1
-    return [_observed(task, by_task[task.id], mode) for task in tasks], n_foreign
+            continue
+        if completion.task not in slots:
+            slots[completion.task] = _Slots(known[completion.task], mode)
+        slots[completion.task].add(completion)
+    return [
+        (slots.pop(task.id, None) or _Slots(task, mode)).observed() for task in tasks
+    ], n_foreign
 
 
-def _observed(task: Task, completions: list[Completion], mode: Reading) -> Observed:
-    completions.sort(key=lambda completion: completion.index)
-    code = coder(task)
-    values: list[float] = []
-    numbers: list[int] = []
-    replies: list[int] = []
-    statuses: Counter[str] = Counter()
-    for completion in completions:
-        for extraction in extract(completion, task, mode=mode):
-            value = code(extraction)
+class _Slots:
+    """What the replies to one task hold, read as they come: columns, and no reply is kept."""
+
+    def __init__(self, task: Task, mode: Reading) -> None:
+        self._task, self._mode, self._code = task, mode, coder(task)
+        self._values, self._numbers, self._replies = array("d"), array("q"), array("q")
+        self._statuses: list[str] = []
+        self._n_asked = 1
+
+    def add(self, completion: Completion) -> None:
+        """Read one reply."""
+        self._n_asked = max(self._n_asked, completion.n_asked)
+        for extraction in extract(completion, self._task, mode=self._mode):
+            value = self._code(extraction)
             is_lost = extraction.is_valid and math.isnan(value)
-            statuses[UNLISTED if is_lost else extraction.status] += 1
-            values.append(value)
-            numbers.append(completion.index * completion.n_asked + extraction.position)
-            replies.append(completion.index)
-    if len(set(numbers)) < len(numbers):
-        repeated = sorted(number for number, times in Counter(numbers).items() if times > 1)
-        shown = f"several for {len(repeated)} slots, first slot {repeated[0]}"
+            self._statuses.append(UNLISTED if is_lost else extraction.status)
+            self._values.append(value)
+            self._numbers.append(completion.index * completion.n_asked + extraction.position)
+            self._replies.append(completion.index)
+
+    def observed(self) -> Observed:
+        """Return the slots in the order of their replies."""
+        replies = np.array(self._replies, dtype=np.int64)
+        order = np.argsort(replies, kind="stable")
+        numbers = np.array(self._numbers, dtype=np.int64)[order]
+        values = np.array(self._values, dtype=np.float64)[order]
+        _refuse_repeated(numbers, self._task)
+        return Observed(
+            task=self._task,
+            values=values,
+            numbers=numbers,
+            replies=replies[order],
+            statuses=dict(Counter(self._statuses[place] for place in order.tolist())),
+            n_asked=self._n_asked,
+            n_off_support=_off_support(self._task, values),
+        )
+
+
+def _refuse_repeated(numbers: NDArray[np.int64], task: Task) -> None:
+    found, times = np.unique(numbers, return_counts=True)
+    repeated = found[times > 1]
+    if repeated.size:
+        shown = f"several for {repeated.size} slots, first slot {repeated[0]}"
         raise InputError("completions", f"hold one reply a slot of {task.id}", shown)
-    array = np.array(values, dtype=np.float64)
-    return Observed(
-        task=task,
-        values=array,
-        numbers=np.array(numbers, dtype=np.int64),
-        replies=np.array(replies, dtype=np.int64),
-        statuses=dict(statuses),
-        n_asked=max((completion.n_asked for completion in completions), default=1),
-        n_off_support=_off_support(task, array),
-    )
 
 
 def _off_support(task: Task, values: Floats) -> int:

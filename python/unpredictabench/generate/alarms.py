@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
 
 from unpredictabench.errors import counted
 from unpredictabench.stats import holm, ks_2samp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from unpredictabench.records import Completion, Extraction
 
+TimedValues: TypeAlias = "tuple[array[float], array[float]]"
+"""Seconds since the epoch, and the numbers that came then: columns, as a run has millions."""
 LONG_ANSWER = 40
 """Characters above which two equal answers are no likely coincidence."""
 MOST_COPIES = 10
@@ -24,7 +29,7 @@ MOST_SHARE = 0.8  # of a task's answers; a fair coin with long labels stays belo
 
 
 def marks(
-    completions: Sequence[Completion], found: Iterable[tuple[Completion, Extraction]] = ()
+    completions: Sequence[Completion], values: Mapping[str, TimedValues] | None = None
 ) -> Mapping[str, str]:
     """Return one sentence for each kind of suspicion a run gives rise to.
 
@@ -32,8 +37,8 @@ def marks(
     ----------
     completions : sequence of Completion
         All answers of a run.
-    found : iterable of (Completion, Extraction)
-        What was read from them; lenient readings are compared over time.
+    values : mapping, optional
+        The numbers read from them with their times, as `noting` makes it; compared over time.
 
     Returns
     -------
@@ -46,7 +51,7 @@ def marks(
         "copied": copied_answers(completions),
         "served": drift(completions),
         "undercounted": undercounted(completions),
-        "shifted": shifted(found),
+        "shifted": shifted(values or {}),
     }
     return {kind: sentence for kind, sentence in sentences.items() if sentence is not None}
 
@@ -63,11 +68,18 @@ def repeated_replies(completions: Iterable[Completion]) -> str | None:
 
 def copied_answers(completions: Iterable[Completion]) -> str | None:
     """Find tasks of which nearly all answers are one long text: a cache or a constant seed."""
-    answers: dict[str, Counter[str]] = {}
+    n_texts: Counter[str] = Counter()
+    long: dict[str, Counter[str]] = {}
     for completion in completions:
         if completion.text is not None:
-            answers.setdefault(completion.task, Counter())[completion.text] += 1
-    tasks = [task for task, texts in answers.items() if _is_copied(texts)]
+            n_texts[completion.task] += 1
+            if len(completion.text) > LONG_ANSWER:
+                long.setdefault(completion.task, Counter())[completion.text] += 1
+    tasks = [
+        task
+        for task, texts in long.items()
+        if max(texts.values()) >= max(MOST_COPIES, MOST_SHARE * n_texts[task])
+    ]
     if not tasks:
         return None
     return (
@@ -89,18 +101,27 @@ def drift(completions: Iterable[Completion]) -> str | None:
     )
 
 
-def shifted(found: Iterable[tuple[Completion, Extraction]]) -> str | None:
-    """Compare the numbers of the first and of the second half of the run's time, task by task."""
-    times_and_values: dict[str, list[tuple[float, float]]] = {}
+def noting(
+    found: Iterable[tuple[Completion, Extraction]], values: dict[str, TimedValues]
+) -> Iterator[tuple[Completion, Extraction]]:
+    """Pass readings on, noting of each task the times and values of its lenient numbers."""
     for completion, one in found:
         if one.reading == "lenient" and isinstance(one.value, float):
-            pair = (completion.created_at, one.value)
-            times_and_values.setdefault(completion.task, []).append(pair)
-    times = sorted(time for pairs in times_and_values.values() for time, _ in pairs)
+            times, numbers = values.setdefault(completion.task, (array("d"), array("d")))
+            times.append(completion.created_at)
+            numbers.append(one.value)
+        yield completion, one
+
+
+def shifted(values: Mapping[str, TimedValues]) -> str | None:
+    """Compare the numbers of the first and of the second half of the run's time, task by task."""
+    times = np.sort(
+        np.concatenate([np.empty(0), *(np.asarray(pair[0]) for pair in values.values())])
+    )
     pvalues = {
         task: pvalue
-        for task, pairs in times_and_values.items()
-        if (pvalue := _pvalue_of_halves(pairs, times[len(times) // 2])) is not None
+        for task, pairs in values.items()
+        if (pvalue := _pvalue_of_halves(pairs, times[times.size // 2])) is not None
     }
     tasks = [task for task, p in zip(pvalues, holm([*pvalues.values()]), strict=True) if p < ALPHA]
     if not tasks:
@@ -142,17 +163,12 @@ def served(completions: Iterable[Completion]) -> list[dict[str, object]]:
     ]
 
 
-def _is_copied(texts: Counter[str]) -> bool:
-    ((text, count),) = texts.most_common(1)
-    return len(text) > LONG_ANSWER and count >= max(MOST_COPIES, MOST_SHARE * texts.total())
-
-
-def _pvalue_of_halves(pairs: Iterable[tuple[float, float]], middle: float) -> float | None:
+def _pvalue_of_halves(pairs: TimedValues, middle: float) -> float | None:
     """Test whether values before and from a moment on follow one law; None if a side is empty."""
-    halves: tuple[list[float], list[float]] = ([], [])
-    for time, value in pairs:
-        halves[time >= middle].append(value)
-    return float(ks_2samp(*halves).pvalue) if all(halves) else None
+    is_late, values = np.asarray(pairs[0]) >= middle, np.asarray(pairs[1])
+    if is_late.all() or not is_late.any():
+        return None
+    return float(ks_2samp(values[~is_late], values[is_late]).pvalue)
 
 
 def _names(completions: Iterable[Completion]) -> set[str]:

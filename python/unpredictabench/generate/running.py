@@ -334,11 +334,12 @@ def _read(
 ) -> None:
     """Read all answers once everything is asked, look for doubts, and write both down."""
     writer.flush()
-    completions = list(_while_wanted(run.completions(), is_over))
-    found = list(_while_wanted(readings(completions, tasks), is_over))
-    marks = alarms.marks(completions, found)
     # Kept first: what a log calls complete has been read.
-    keep_readings(run.path, _while_wanted(found, is_over))
+    values: dict[str, alarms.TimedValues] = {}
+    found = _while_wanted(readings(run.completions(), tasks), is_over)
+    keep_readings(run.path, alarms.noting(found, values))
+    completions = list(_while_wanted(run.completions(), is_over))
+    marks = alarms.marks(completions, values)
     writer.log("stopped", _ending(writer, session, session.reason) | _doubts(completions, marks))
     writer.flush()
 

@@ -41,6 +41,8 @@ LARGEST: Final = 1e150
 """Beyond this the square of an answer overflows, and no mean is taken."""
 FEWEST: Final = 2
 """Answers a density or a spread needs."""
+AT_A_TIME: Final = 512
+"""Tasks whose truth draws are held at once, 80 kB each."""
 
 
 def measure(pools: Sequence[Pool]) -> dict[str, Floats]:
@@ -103,16 +105,22 @@ def _against_draws(
     found: dict[str, Floats], pools: Sequence[Pool], samples: list[Floats], rows: list[int]
 ) -> None:
     """Measure against the truth draws, as published."""
-    if not rows:
-        return
+    for start in range(0, len(rows), AT_A_TIME):
+        _against_some_draws(found, pools, samples, rows[start : start + AT_A_TIME])
+    if rows:
+        ranges = _interquartile_ranges([pools[row].observed.task for row in rows])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found["w1_over_iqr"][rows] = np.where(ranges > 0, found["w1"][rows] / ranges, np.nan)
+
+
+def _against_some_draws(
+    found: dict[str, Floats], pools: Sequence[Pool], samples: list[Floats], rows: list[int]
+) -> None:
     x = _ragged([samples[row] for row in rows])
     y = _ragged([pools[row].observed.task.truth() for row in rows])
     w1, energy = wasserstein_test(x, y), energy_test(x, y)
     found["w1"][rows], found["wd"][rows], found["wdz"][rows] = w1.statistic, w1.debiased, w1.zscore
     found["energy"][rows], found["energy_z"][rows] = energy.statistic, energy.zscore
-    ranges = _interquartile_ranges([pools[row].observed.task for row in rows])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found["w1_over_iqr"][rows] = np.where(ranges > 0, found["w1"][rows] / ranges, np.nan)
     for is_smooth, method in ((True, "kde"), (False, "counts")):
         some = [
             row

@@ -19,7 +19,7 @@ from unpredictabench.targets import content_hash
 from unpredictabench.targets.cache import remembered
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -132,14 +132,19 @@ def simulated_rates(name: str, tasks: Sequence[Task], rules: Rules, n_slots: int
     tasks, rules, n_slots
         As for `baselines`.
     """
-    completions = asyncio.run(_answers(name, tasks, n_slots))
-    observed, _ = observe(tasks, completions, mode=rules.mode)
+    observed, _ = observe(tasks, _answers(name, tasks, n_slots), mode=rules.mode)
     return judge_all(observed, rules, only_rates=True).verdicts.rates
 
 
-async def _answers(name: str, tasks: Sequence[Task], n_slots: int) -> list[Completion]:
-    client = SimulatedClient(name, seed=SEED)
-    return [await client.ask(Request(task, i, ())) for task in tasks for i in range(n_slots)]
+def _answers(name: str, tasks: Sequence[Task], n_slots: int) -> Iterator[Completion]:
+    """Ask a simulated model, task by task, so that no more answers are held than of one task."""
+    for task in tasks:
+        yield from asyncio.run(_answers_to(task, name, n_slots))
+
+
+async def _answers_to(task: Task, name: str, n_slots: int) -> list[Completion]:
+    client = SimulatedClient(name, seed=SEED)  # one a task: it remembers what it drew
+    return [await client.ask(Request(task, i, ())) for i in range(n_slots)]
 
 
 def is_below_median(ks_at_n: Mapping[int, Rate], rows: Sequence[Baseline], n: int) -> bool | None:

@@ -46,7 +46,7 @@ def last_readings(folder: Path) -> list[str]:
     return lines
 
 
-def keep_readings(folder: Path, found: Iterable[tuple[Completion, Extraction]]) -> list[str]:
+def keep_readings(folder: Path, found: Iterable[tuple[Completion, Extraction]]) -> None:
     """Put readings in the place of the last ones, in one step.
 
     Parameters
@@ -54,26 +54,19 @@ def keep_readings(folder: Path, found: Iterable[tuple[Completion, Extraction]]) 
     folder : Path
         The run folder.
     found : iterable of (Completion, Extraction)
-        Every reading of every answer, as `extract.ledger.readings` yields them.
-
-    Returns
-    -------
-    list of str
-        The lines written.
+        Every reading of every answer, as `extract.ledger.readings` yields them; none is held.
 
     Raises
     ------
     StoreError
         If the folder cannot be written; the answers and the last readings stay.
     """
-    lines = [ledger.to_line(*one) for one in found]
     file = folder / ledger.FILE_NAME
     try:
         with whole(file) as draft, draft.open("w", encoding="ascii", newline="\n") as out:
-            out.writelines(f"{line}\n" for line in lines)
+            out.writelines(f"{ledger.to_line(*one)}\n" for one in found)
     except OutputError as error:
         raise StoreError(
             f"{file} cannot be written ({error.error}); every answer is kept: make room or make "
             "the folder writable, then run the same command again"
         ) from error
-    return lines

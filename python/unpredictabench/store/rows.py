@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 from typing import TYPE_CHECKING, TypeAlias
 
 from unpredictabench.records import Completion, Message, Settings
@@ -18,6 +19,9 @@ KINDS: dict[str, str] = {
     for field in dataclasses.fields(Completion)
 }
 """What each field holds: "str", "int" or "float"; the annotations are text in that module."""
+_REPEATED = [
+    FIELDS.index(name) for name in ("task", "status", "finish_reason", "model", "fingerprint")
+]
 COLUMNS = ", ".join(f'"{name}"' for name in FIELDS)
 INSERT = f"INSERT INTO completions ({COLUMNS}) VALUES ({', '.join('?' * len(FIELDS))})"  # noqa: S608 - names of a dataclass
 
@@ -61,7 +65,11 @@ def to_row(completion: Completion) -> tuple[Cell, ...]:
 
 def from_row(row: Iterable[Cell]) -> Completion:
     """Return the completion of a row whose cells are in the order of `FIELDS`."""
-    return Completion(*map(from_cell, row))  # type: ignore[arg-type]  # as written by to_row
+    cells = [from_cell(cell) for cell in row]
+    for place in _REPEATED:  # one string for all rows, where a reader keeps many
+        if type(name := cells[place]) is str:
+            cells[place] = sys.intern(name)
+    return Completion(*cells)  # type: ignore[arg-type]  # as written by to_row
 
 
 def dumps(value: object) -> str:
