@@ -29,7 +29,14 @@ class Suite:
 
     tasks: tuple[Task, ...]
     name: str = "dice"
+    version: str = "1"
     hash: str = "abc"
+    entries: tuple[()] = ()
+
+    @property
+    def origin(self):
+        """It is no selection."""
+        return self
 
     def __iter__(self):
         return iter(self.tasks)
