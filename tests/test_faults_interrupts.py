@@ -113,7 +113,10 @@ def test_ctrl_c_in_any_other_command_is_one_line_and_leaves_no_half(tmp_path, un
     words = [names.get(word, word) for word in command.split()]
     code, out, err = interrupted(start(*words, patch=f"{place} = reached", cwd=undisturbed))
     assert (code, out) == (130, "")
-    assert err == "Interrupted; nothing is left half-written: repeat the command.\n"
+    *told, last = err.splitlines()
+    assert last == "Interrupted; nothing is left half-written: repeat the command."
+    # On a slow machine the command has said by then what takes its time.
+    assert all(line.startswith(("reading ", "scoring ")) for line in told), told
     assert not (tmp_path / "out").is_file()
 
 

@@ -280,7 +280,8 @@ def test_the_command_refuses_in_one_sentence(files):
     assert "address must be left out" in told
 
 
-def test_ctrl_c_leaves_no_file(files):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+def test_an_interrupt_leaves_no_file(files, number):
     """An interrupted command says so, exits with 130 and leaves nothing behind."""
     _, pairs, out = files
     rows = RNG.normal(size=(3000, 100))
@@ -295,7 +296,7 @@ def test_ctrl_c_leaves_no_file(files):
     until = time.monotonic() + 60
     while not list(out.parent.glob(".out.parquet.*")) and time.monotonic() < until:
         time.sleep(0.02)
-    child.send_signal(signal.SIGINT)
+    child.send_signal(number)
     told = child.communicate(timeout=60)[1]
     assert child.returncode == 130, told
     assert f"Interrupted; {out} was not written." in told

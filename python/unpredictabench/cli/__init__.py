@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
+import threading
 from importlib import import_module
 from keyword import iskeyword
 from typing import TYPE_CHECKING, NoReturn
@@ -79,6 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; an error raised on purpose becomes one sentence and exit code 1."""
     from unpredictabench.errors import UnpredictabenchError  # noqa: PLC0415 - --help needs none
 
+    _end_on_sigterm()
     try:
         group.main(arguments, prog_name="unpredictabench", standalone_mode=True)
     except UnpredictabenchError as error:
@@ -91,6 +94,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         raise
     except KeyboardInterrupt:  # a second Ctrl-C while the first was being answered
         _end_at_once()
+
+
+def _end_on_sigterm() -> None:
+    """Let SIGTERM, unless it is ignored, clear up as Ctrl-C does: drafts, child processes."""
+    is_main = threading.current_thread() is threading.main_thread()  # only there are signals met
+    if is_main and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def _fail(error: Exception | str) -> NoReturn:
