@@ -6,6 +6,7 @@ import pytest
 
 from commands import ASKING, done
 from unpredictabench.store import export_run, open_run
+from unruly import KEY
 
 
 @pytest.fixture(scope="session")
@@ -24,3 +25,12 @@ def own_cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("UNPREDICTABENCH_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture
+def one_key(monkeypatch):
+    """Each test sees one key and no other endpoint or proxy."""
+    for name in ("OPENAI_BASE_URL", "OPENROUTER_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
